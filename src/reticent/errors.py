@@ -1,0 +1,72 @@
+"""What can go wrong, as a tree, and the one form of a parameter error.
+
+ReticentError
+├── ParameterError      a parameter breaks a stated rule; also a ValueError
+├── BudgetExceeded      a release asks for more than is left: asked, left, missing
+├── CannotCompose       two promises that do not add
+├── CardError           a guarantee card that is not one, or whose figures do not hold
+└── MissingExtra        an optional part of Reticent is not installed
+
+Messages speak of parameters only. Private data never reaches them.
+"""
+
+from __future__ import annotations
+
+
+class ReticentError(Exception):
+    """Base of every error Reticent raises on purpose."""
+
+
+class ParameterError(ReticentError, ValueError):
+    """A parameter breaks its rule; the message reads "name must be rule, got value"."""
+
+    def __init__(self, name: str, rule: str, value: object) -> None:
+        self.name, self.rule, self.value = name, rule, value
+        super().__init__(f"{name} must be {rule}, got {value!r}")
+
+    def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str, object]]:
+        return ParameterError, (self.name, self.rule, self.value)
+
+
+class BudgetExceeded(ReticentError):
+    """A release was refused before anything was drawn; amounts are in nano-epsilon."""
+
+    def __init__(self, what: str, asked: int, left: int) -> None:
+        self.what, self.asked, self.left, self.missing = what, asked, left, asked - left
+        super().__init__(
+            f"{what}: asked for epsilon {_show(asked)}, {_show(left)} is left, "
+            f"{_show(self.missing)} is missing"
+        )
+
+    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, int, int]]:
+        return BudgetExceeded, (self.what, self.asked, self.left)
+
+
+class CannotCompose(ReticentError):
+    """Two promises of different kinds or units; adding their numbers would promise nothing."""
+
+
+class CardError(ReticentError):
+    """A guarantee card that cannot be read, or whose figures do not follow from its facts."""
+
+
+class MissingExtra(ReticentError):
+    """An optional part is needed; the message holds the command that installs it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.what, self.extra = what, extra
+        super().__init__(f"{what} needs one more step: pip install 'reticent[{extra}]'")
+
+    def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
+        return MissingExtra, (self.what, self.extra)
+
+
+def require(condition: bool, name: str, value: object, rule: str) -> None:
+    """Raise ``ParameterError`` unless ``condition`` holds."""
+    if not condition:
+        raise ParameterError(name, rule, value)
+
+
+def _show(nano: int) -> str:
+    whole, rest = divmod(nano, 10**9)
+    return f"{whole}.{rest:09d}".rstrip("0").rstrip(".")

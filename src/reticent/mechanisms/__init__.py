@@ -1,0 +1,19 @@
+"""Mechanisms: frozen values that know their guarantee, one file each."""
+
+from reticent.mechanisms.base import Mechanism, Release
+from reticent.mechanisms.discrete_laplace import DiscreteLaplace
+from reticent.mechanisms.exponential import Exponential
+from reticent.mechanisms.permute_and_flip import PermuteAndFlip
+from reticent.mechanisms.snapped_laplace import SnappedLaplace
+from reticent.mechanisms.verification import rebuild, verify
+
+__all__ = [
+    "DiscreteLaplace",
+    "Exponential",
+    "Mechanism",
+    "PermuteAndFlip",
+    "Release",
+    "SnappedLaplace",
+    "rebuild",
+    "verify",
+]

@@ -1,0 +1,98 @@
+"""What every mechanism is: a frozen value that knows its guarantee before it sees any data.
+
+Theory    docs/theory/guarantees.md, Definition 4 (mechanisms and releases)
+Not here  the mechanisms themselves, one file each; how private values are read (reading.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from reticent.guarantees import Event, Loss, MutualInformation, canonical
+from reticent.guarantees.card import Budget, Card, Evidence, How, Scope, Utility, make_card
+from reticent.noise import Source
+from reticent.rational import show_nano
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Value = TypeVar("Value")
+ValueOut = TypeVar("ValueOut", covariant=True)
+
+
+class Mechanism(Protocol[ValueOut]):
+    """A frozen value with public parameters only. ``release`` is the one method that sees data."""
+
+    name: ClassVar[str]
+
+    def guarantee(self) -> Loss:
+        """What a release loses, recomputed from the noise that is really used."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Public parameters as plain data; ``type(self)(**parameters)`` is equal to ``self``."""
+
+    def utility(self) -> Utility:
+        """The error to expect, from public parameters only."""
+
+    def how(self) -> How:
+        """Sensitivity, bounds and floating-point measure, for the card."""
+
+    def evidence(self) -> Evidence:
+        """Theorem and assumptions, for the card."""
+
+    def release(self, data: ArrayLike, source: Source) -> Release[ValueOut]:
+        """Draw once from ``source`` and release."""
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Release(Generic[Value]):
+    """What leaves: a value, the event that accounts for it, and the mechanism that made it."""
+
+    value: Value
+    event: Event
+    mechanism: Mechanism[Value]
+
+    @classmethod
+    def by(cls, mechanism: Mechanism[Value], value: Value, source: Source) -> Release[Value]:
+        """A release of ``value`` drawn from ``source``, with its event."""
+        event = Event(
+            mechanism.name, mechanism.parameters(), mechanism.guarantee(), source.private
+        )
+        return cls(value, event, mechanism)
+
+    def __repr__(self) -> str:
+        loss = self.event.loss
+        if isinstance(loss, MutualInformation):
+            cost = f"tells {loss.bits:.4g} bits on average"
+        else:
+            cost = f"spent epsilon {show_nano(loss.overall)}"
+        stamp = "" if self.event.private else ", seeded: not private"
+        return f"Release({self.value!r}, {self.mechanism.utility().sentence}, {cost}{stamp})"
+
+    def card(
+        self,
+        title: str,
+        *,
+        scope: Scope,
+        budget: Budget | None = None,
+        command: str | None = None,
+        made: date | None = None,
+    ) -> Card:
+        """The guarantee card of this release."""
+        value = self.value.tolist() if isinstance(self.value, np.ndarray) else self.value
+        return make_card(
+            title,
+            self.event,
+            scope=scope,
+            how=self.mechanism.how(),
+            utility=self.mechanism.utility(),
+            evidence=self.mechanism.evidence(),
+            budget=budget,
+            command=command,
+            output=canonical(value).encode(),
+            made=made,
+        )

@@ -1,0 +1,51 @@
+"""Checking a card against the mechanism it names: rebuild it, and compare what it promises.
+
+Theory    docs/theory/guarantees.md, Definition 4 (mechanisms and releases)
+Not here  whether a card's words follow from its event (guarantees/card.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reticent.errors import CardError, ParameterError
+from reticent.guarantees import Event, Unit
+from reticent.guarantees.card import Card
+from reticent.mechanisms.base import Mechanism
+from reticent.mechanisms.discrete_laplace import DiscreteLaplace
+from reticent.mechanisms.exponential import Exponential
+from reticent.mechanisms.permute_and_flip import PermuteAndFlip
+from reticent.mechanisms.snapped_laplace import SnappedLaplace
+
+_KINDS: dict[str, type[Any]] = {
+    kind.name: kind for kind in (DiscreteLaplace, Exponential, PermuteAndFlip, SnappedLaplace)
+}
+
+
+def rebuild(event: Event) -> Mechanism[Any]:
+    """The mechanism that an event names, from its public parameters."""
+    kind = _KINDS.get(event.mechanism)
+    if kind is None:
+        known = ", ".join(sorted(_KINDS))
+        raise CardError(f"mechanism {event.mechanism!r} is not known here; known are {known}")
+    try:
+        parameters: dict[str, Any] = dict(event.parameters)
+        parameters["unit"] = Unit(*parameters["unit"])
+        mechanism: Mechanism[Any] = kind(**parameters)
+    except (KeyError, TypeError, ParameterError) as error:
+        raise CardError(f"the parameters of {event.mechanism!r} do not fit: {error}") from None
+    return mechanism
+
+
+def verify(card: Card) -> list[str]:
+    """Everything on a card that can be recomputed and does not hold; empty when all of it does."""
+    event = card.release_event()
+    mechanism = rebuild(event)
+    checks = {
+        "event: the loss is not that of the mechanism": event.loss == mechanism.guarantee(),
+        "utility: the error is not that of the mechanism": card.utility == mechanism.utility(),
+        "how: it does not describe the mechanism": card.how == mechanism.how(),
+        "evidence: it does not name the mechanism's theorem": card.evidence.theorem
+        == mechanism.evidence().theorem,
+    }
+    return card.problems() + [problem for problem, holds in checks.items() if not holds]

@@ -1,0 +1,23 @@
+"""The only place that draws: sources, exact discrete Laplace noise, coins and selection.
+
+Every sampler here is a fixed function of a stream of fair bits. Floats are used only while they
+are certain; a comparison that is too close for them is settled in exact arithmetic with more bits.
+"""
+
+from reticent.noise.coins import bernoulli, bernoulli_exp
+from reticent.noise.grid import Grid, snapped_laplace
+from reticent.noise.laplace import LARGEST_SCALE, discrete_laplace
+from reticent.noise.selection import exponential, permute_and_flip
+from reticent.noise.source import Source
+
+__all__ = [
+    "LARGEST_SCALE",
+    "Grid",
+    "Source",
+    "bernoulli",
+    "bernoulli_exp",
+    "discrete_laplace",
+    "exponential",
+    "permute_and_flip",
+    "snapped_laplace",
+]

@@ -1,0 +1,56 @@
+"""Rational bounds on exp and on the laws made of it, as tight as asked for.
+
+Theory    docs/theory/noise.md, Lemma 1 (enclosures).
+Not here  drawing. These are the slow, certain values behind the fast tables of laplace.py,
+          coins.py and selection.py; they decide the one comparison in a billion that is close.
+
+``decimal`` rounds exp and ln correctly, so its neighbours in the last place enclose the true value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+Bounds: TypeAlias = tuple[Fraction, Fraction]
+Law: TypeAlias = Callable[[Fraction, int], Bounds]
+"""A probability as a function of an exact exponent, enclosed to about 2**-bits."""
+
+
+def exp_minus(x: Fraction, bits: int) -> Bounds:
+    """Bounds on exp(-x), x >= 0, at most about 2**-bits apart."""
+    if x == 0:
+        return Fraction(1), Fraction(1)
+    if x > bits:  # exp(-x) < exp(-bits) < 2**-bits; written out it could fill the memory
+        return Fraction(0), Fraction(1, 1 << bits)
+    digits = bits // 3 + 10
+    least, most = _decimals(x, digits)
+    context = _context(digits)
+    lower = context.next_minus(context.exp(-most))
+    upper = context.next_plus(context.exp(-least))
+    return Fraction(lower), min(Fraction(upper), Fraction(1))
+
+
+def log(x: Fraction, bits: int) -> Bounds:
+    """Bounds on the natural logarithm of x > 0, at most about 2**-bits apart."""
+    context = _context(bits // 3 + 20)
+    least, most = _decimals(x, bits // 3 + 20)
+    return (
+        Fraction(context.next_minus(context.ln(least))),
+        Fraction(context.next_plus(context.ln(most))),
+    )
+
+
+def _decimals(x: Fraction, digits: int) -> tuple[Decimal, Decimal]:
+    """``x`` rounded down and up to ``digits`` significant digits."""
+    numerator, denominator = Decimal(x.numerator), Decimal(x.denominator)
+    return (
+        _context(digits, ROUND_FLOOR).divide(numerator, denominator),
+        _context(digits, ROUND_CEILING).divide(numerator, denominator),
+    )
+
+
+def _context(digits: int, rounding: str | None = None) -> Context:
+    return Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)

@@ -1,0 +1,104 @@
+"""The power-of-two grid on which real values and noise meet as integers.
+
+Theory    docs/theory/noise.md, Theorem 5 (snapping); [Mironov2012], [CasacubertaEtAl2022]
+Notation  g = step = 2^exponent, D = sensitivity, D' = D + g * coordinates
+Not here  the noise itself (laplace.py), bounds and guarantees (mechanisms/).
+
+A real value is rounded to a multiple of g before anything is added to it, and noise is an integer
+multiple of g, so every released number is reachable from every input. Rounding moves each
+coordinate by at most g/2; D' pays for that.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reticent.errors import require
+from reticent.noise.laplace import discrete_laplace
+from reticent.noise.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FINENESS = 40
+"""A grid is about scale / 2**40, fine enough that widening the sensitivity costs nothing."""
+
+_LARGEST = 1 << 61  # grid units; leaves room for noise within 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The multiples of 2**exponent."""
+
+    exponent: int
+
+    def __post_init__(self) -> None:
+        integral = isinstance(self.exponent, int) and not isinstance(self.exponent, bool)
+        require(
+            integral and -900 <= self.exponent <= 900,
+            "exponent",
+            self.exponent,
+            "an integer from -900 to 900",
+        )
+
+    @classmethod
+    def for_scale(cls, scale: Fraction, largest: Fraction) -> Grid:
+        """The grid for noise of ``scale`` on values up to ``largest`` in magnitude."""
+        fine = cls.finer_than(scale, bits=FINENESS).exponent
+        needed = _log2(largest) - 60 if largest else fine  # values must fit 61 bits
+        return cls(max(fine, needed))
+
+    @classmethod
+    def finer_than(cls, length: Fraction, *, bits: int) -> Grid:
+        """The coarsest grid with a step of at most length / 2**bits."""
+        require(length > 0, "length", length, "positive")
+        return cls(_log2(length) - bits)
+
+    @property
+    def step(self) -> Fraction:
+        """Distance between neighbouring points."""
+        return Fraction(2) ** self.exponent
+
+    def widen(self, sensitivity: Fraction, coordinates: int) -> Fraction:
+        """Sensitivity after rounding, when one unit moves at most ``coordinates`` values."""
+        return sensitivity + self.step * coordinates  # Theorem 5
+
+    def quantise(
+        self, values: NDArray[np.float64], *, lower: Fraction, upper: Fraction
+    ) -> NDArray[np.int64]:
+        """Clamp to the declared bounds and round to the grid; NaN counts as the lower bound."""
+        least, most = math.ceil(lower / self.step), math.floor(upper / self.step)
+        require(
+            -_LARGEST <= least <= most <= _LARGEST,
+            "bounds",
+            (lower, upper),
+            "wide enough to hold a grid point and within 2**61 steps",
+        )
+        known = np.where(np.isnan(values), float(lower), values)
+        clamped = np.clip(known, float(lower), float(upper))
+        units = np.rint(np.ldexp(clamped, -self.exponent))  # exact but for the rounding
+        # float(2**61) is exact, so the conversion cannot wrap; then the bounds hold as integers
+        return np.clip(np.clip(units, -(2.0**61), 2.0**61).astype(np.int64), least, most)
+
+    def values(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Grid points as floats: post-processing of integers, so it reveals nothing more."""
+        return np.ldexp(units.astype(np.float64), self.exponent)
+
+
+def snapped_laplace(
+    units: NDArray[np.int64], *, scale: Fraction, grid: Grid, source: Source
+) -> NDArray[np.float64]:
+    """Quantised values plus Laplace noise of ``scale``, both on ``grid``, as floats."""
+    steps = discrete_laplace(scale=scale / grid.step, size=units.shape, source=source)
+    return grid.values(units + steps)
+
+
+def _log2(x: Fraction) -> int:
+    """Floor of the binary logarithm of x > 0."""
+    estimate = x.numerator.bit_length() - x.denominator.bit_length()
+    return estimate if Fraction(2) ** estimate <= x else estimate - 1

@@ -1,0 +1,226 @@
+"""Exact discrete Laplace noise by inversion, one rational scale per coordinate.
+
+Theory    docs/theory/noise.md, Theorem 2 (law), Theorem 3 (large scales), Theorem 4 (work)
+Notation  t = scale, r = exp(-1/t), P[Z = k] = (1 - r) / (1 + r) * r^|k|, U uniform on [0, 1/2),
+          |Z| = 1 + H 2^L + J with J < 2^L, or 0
+Not here  sensitivity and privacy (mechanisms/), the grid of real values (grid.py).
+
+|Z| > h 2^L exactly when U < r^(1 + h 2^L) / (1 + r), that is when Y > h for
+Y = -(ln U + ln(1 + r) + 1/t) t / 2^L. So H = floor(Y), or Z = 0 when Y < 0, as a function of
+infinitely many fair bits. The first 64 of them and double precision settle floor(Y) unless Y is
+within a margin of an integer; then, less than once in a million draws, exact arithmetic does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reticent.errors import ParameterError, require
+from reticent.noise.coins import decide
+from reticent.noise.enclosure import Bounds, exp_minus, log
+from reticent.noise.exact_array import ExactArray, Scalar
+from reticent.noise.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LARGEST_SCALE = 2.0**50
+_DIRECT_BITS = 19  # scales from 2**19 on draw their lowest binary digits apart, Theorem 3
+_MARGIN = 2.0**-40  # on ln U; the error of double precision is below 2**-46, Lemma 2
+_BLOCK = 1 << 13  # draws at a time: the arrays of one block stay in the cache
+_LOG_2_64 = 64 * math.log(2)
+
+
+def discrete_laplace(
+    *,
+    scale: Scalar | Sequence[Scalar] | NDArray[np.float64],
+    size: int | tuple[int, ...] | None = None,
+    source: Source,
+) -> NDArray[np.int64]:
+    """Draw integers Z with P[Z = k] proportional to exp(-|k| / scale), exactly.
+
+    ``scale`` is one number or an array that broadcasts to ``size``: integers, fractions, or floats
+    (a float means exactly that float). The time taken depends on ``size`` and ``scale`` only.
+
+    >>> from fractions import Fraction
+    >>> from reticent.noise import Source, discrete_laplace
+    >>> discrete_laplace(scale=[1, Fraction(10, 3), 2.5], source=Source.system()).dtype
+    dtype('int64')
+    """
+    if size is None and type(scale) in (int, float, Fraction):
+        return _draw_one(scale, source)
+    scales = _in_range(ExactArray.of(scale, "scale"), scale)
+    shape = _shape(scales, size)
+    source.note("discrete_laplace", scale=scale, shape=shape)
+    drawn = np.empty(math.prod(shape), dtype=np.int64)
+    wide = scales.approximate
+    if scales.size != 1:
+        wide = np.broadcast_to(wide, shape).reshape(-1)
+    for at in range(0, drawn.size, _BLOCK):
+        part = drawn[at : at + _BLOCK]
+        law = _shared_law(float(wide.item())) if scales.size == 1 else _law(wide[at : at + _BLOCK])
+        part[:] = _draw(part.size, law, lambda i, at=at: _at(scales, shape, at + i), source)
+    return drawn.reshape(shape)[()]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Law:
+    """The constants of Y = (-ln U - shift) * stretch, one per coordinate or one for all."""
+
+    shift: NDArray[np.float64]  # ln(1 + r) + 1/t
+    stretch: NDArray[np.float64]  # t / 2^L
+    low_bits: NDArray[np.int64]  # L
+    doubtful: NDArray[np.uint64] | None  # 2^32 2^L / t rounded up; None when every L is 0
+
+
+def _law(scales: NDArray[np.float64]) -> _Law:
+    inverse = 1 / np.maximum(scales, 1e-300)  # below that the answer is 0 up to exp(-1e300)
+    low_bits = np.maximum(np.frexp(scales)[1].astype(np.int64) - _DIRECT_BITS, 0)
+    stretch = np.ldexp(scales, -low_bits)
+    doubtful = np.where(low_bits > 0, np.ceil(2.0**32 / np.maximum(stretch, 1)), 0)
+    return _Law(
+        np.log1p(np.exp(-inverse)) + inverse,
+        stretch,
+        low_bits,
+        doubtful.astype(np.uint64) if low_bits.any() else None,
+    )
+
+
+@lru_cache(maxsize=256)
+def _shared_law(scale: float) -> _Law:
+    return _law(np.array([scale]))
+
+
+@dataclass(frozen=True, slots=True)
+class _SingleLaw:
+    shift: float
+    stretch: float
+    low_bits: int
+    doubtful: int
+
+
+@lru_cache(maxsize=256)
+def _single_law(scale: Scalar) -> _SingleLaw:
+    law = _shared_law(float(_in_range(ExactArray.of(scale, "scale"), scale).approximate))
+    doubtful = 0 if law.doubtful is None else int(law.doubtful[0])
+    return _SingleLaw(
+        float(law.shift[0]), float(law.stretch[0]), int(law.low_bits[0]), doubtful
+    )
+
+
+def _in_range(scales: ExactArray, scale: object) -> ExactArray:
+    in_range = scales.size == 0 or 0 < scales.smallest() <= scales.largest() <= LARGEST_SCALE
+    require(in_range, "scale", scale, "positive and at most 2**50")
+    return scales
+
+
+def _draw(
+    count: int, law: _Law, exact_scale: Callable[[int], Fraction], source: Source
+) -> NDArray[np.int64]:
+    words = source.long_words(count)
+    negative = (words >> np.uint64(63)).view(np.int64)
+    np.minimum(words, ~words, out=words)  # the top bit was the sign; U = words / 2^64
+    middle = words + 0.5
+    y = np.maximum((_LOG_2_64 - law.shift - np.log(middle)) * law.stretch, -0.5)
+    floor = np.floor(y)
+    margin = (_MARGIN + 1 / middle) * law.stretch  # Lemma 2; 1 / middle: U is known to 64 bits
+    close = np.abs(y - floor - 0.5) + margin >= 0.5
+    whole = floor.astype(np.int64)
+    for i in np.flatnonzero(close | (words == 0)).tolist():
+        low_bits = int(np.broadcast_to(law.low_bits, count)[i])
+        whole[i] = _settle(int(words[i]), exact_scale(i), low_bits, source)
+    if law.doubtful is not None:
+        low = _low_digits(count, law, exact_scale, source)
+        whole = np.where(whole < 0, -1, (whole << law.low_bits) + low)
+    return (whole + 1) * (1 - 2 * negative)
+
+
+def _draw_one(scale: Scalar, source: Source) -> np.int64:
+    """``_draw`` for a single number in plain Python, several times faster than arrays of one."""
+    law = _single_law(scale)
+    source.note("discrete_laplace", scale=scale, shape=())
+    word = source.bits(64)
+    sign, word = (1, word) if word < 1 << 63 else (-1, word ^ (1 << 64) - 1)
+    middle = word + 0.5
+    y = max((_LOG_2_64 - law.shift - math.log(middle)) * law.stretch, -0.5)
+    whole = math.floor(y)
+    margin = (_MARGIN + 1 / middle) * law.stretch
+    if abs(y - whole - 0.5) + margin >= 0.5 or word == 0:
+        whole = _settle(word, Fraction(scale), law.low_bits, source)
+    if law.low_bits:
+        low_word = source.bits(64)
+        low = low_word & (1 << law.low_bits) - 1
+        if low_word >> 32 < law.doubtful:
+            low = _thin(low, low_word >> 32, Fraction(scale), law.low_bits, source)
+        whole = -1 if whole < 0 else (whole << law.low_bits) + low
+    return np.int64((whole + 1) * sign)
+
+
+def _settle(word: int, t: Fraction, low_bits: int, source: Source) -> int:
+    """max(floor(Y), -1) in exact arithmetic, drawing more bits of U until it is certain."""
+    width = 64
+    while True:
+        if word:
+            bits = width + 64
+            low_r, high_r = exp_minus(1 / t, bits)
+            low_u, high_u = Fraction(word, 1 << width), Fraction(word + 1, 1 << width)
+            lower = -(log(high_u * (1 + high_r), bits)[1] + 1 / t) * t / (1 << low_bits)
+            upper = -(log(low_u * (1 + low_r), bits)[0] + 1 / t) * t / (1 << low_bits)
+            whole = max(math.floor(lower), -1)
+            if whole == max(math.floor(upper), -1):
+                if whole >= 1 << (60 - low_bits):  # less likely than exp(-2**9), whatever the data
+                    raise OverflowError("the noise drawn does not fit 64 bits; draw again")
+                return whole
+        word, width = word << 64 | source.bits(64), width + 64
+
+
+def _low_digits(
+    count: int, law: _Law, exact_scale: Callable[[int], Fraction], source: Source
+) -> NDArray[np.int64]:
+    """J with P[J = j] proportional to exp(-j/t), j < 2^L: uniform, kept with chance exp(-j/t)."""
+    words = source.long_words(count)
+    upper = words >> np.uint64(32)
+    low = words.view(np.int64) & ((1 << law.low_bits) - 1)
+    for i in np.flatnonzero(upper < law.doubtful).tolist():
+        low_bits = int(np.broadcast_to(law.low_bits, count)[i])
+        low[i] = _thin(int(low[i]), int(upper[i]), exact_scale(i), low_bits, source)
+    return low
+
+
+def _thin(low: int, word: int, t: Fraction, low_bits: int, source: Source) -> int:
+    """Keep ``low`` with probability exp(-low/t), else draw afresh until one is kept."""
+    while decide(word, _one_minus_exp, low / t, source):
+        low, word = source.bits(low_bits), source.bits(32)
+    return low
+
+
+def _one_minus_exp(x: Fraction, bits: int) -> Bounds:
+    lower, upper = exp_minus(x, bits)
+    return 1 - upper, 1 - lower
+
+
+def _at(scales: ExactArray, shape: tuple[int, ...], flat_index: int) -> Fraction:
+    index = np.arange(scales.size).reshape(scales.shape)
+    return scales[int(np.broadcast_to(index, shape).flat[flat_index])]
+
+
+def _shape(scales: ExactArray, size: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    if size is None:
+        return scales.shape
+    shape = size if isinstance(size, tuple) else (size,)
+    integral = all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape)
+    require(integral, "size", size, "a non-negative integer or a tuple of them")
+    try:
+        fits = np.broadcast_shapes(scales.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ParameterError("size", f"a shape to which scale, {scales.shape}, broadcasts", size)
+    return tuple(int(n) for n in shape)
