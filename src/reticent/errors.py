@@ -12,6 +12,8 @@ Messages speak of parameters only. Private data never reaches them.
 
 from __future__ import annotations
 
+from reticent.amounts import show_nano
+
 
 class ReticentError(Exception):
     """Base of every error Reticent raises on purpose."""
@@ -34,8 +36,8 @@ class BudgetExceeded(ReticentError):
     def __init__(self, what: str, asked: int, left: int) -> None:
         self.what, self.asked, self.left, self.missing = what, asked, left, asked - left
         super().__init__(
-            f"{what}: asked for epsilon {_show(asked)}, {_show(left)} is left, "
-            f"{_show(self.missing)} is missing"
+            f"{what}: asked for epsilon {show_nano(asked)}, {show_nano(left)} is left, "
+            f"{show_nano(self.missing)} is missing"
         )
 
     def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, int, int]]:
@@ -65,8 +67,3 @@ def require(condition: bool, name: str, value: object, rule: str) -> None:
     """Raise ``ParameterError`` unless ``condition`` holds."""
     if not condition:
         raise ParameterError(name, rule, value)
-
-
-def _show(nano: int) -> str:
-    whole, rest = divmod(nano, 10**9)
-    return f"{whole}.{rest:09d}".rstrip("0").rstrip(".")

@@ -1,13 +1,12 @@
-"""Parameters as exact numbers: how a float is read, and which way it rounds.
+"""Parameters as exact numbers: how a float is read.
 
 A float parameter stands for the shortest decimal that reads back as it, so ``epsilon=0.1`` is
-exactly one tenth and ten such releases cost exactly 1. Budgets and losses are counted in integer
-nano-epsilon: limits round down, charges round up.
+exactly one tenth and ten such releases cost exactly 1.
 """
 
 from __future__ import annotations
 
-import math
+import re
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Integral, Rational, Real
@@ -15,7 +14,7 @@ from typing import TypeAlias
 
 from reticent.errors import ParameterError, require
 
-NANO = 10**9
+_RATIO = re.compile(r"-?[0-9]{1,400}/0*[1-9][0-9]{0,400}")
 
 Number: TypeAlias = int | float | Fraction | Decimal | str
 """What a numeric parameter may be given as."""
@@ -23,6 +22,8 @@ Number: TypeAlias = int | float | Fraction | Decimal | str
 
 def rational(value: Number, name: str) -> Fraction:
     """The exact rational that ``value`` stands for; NaN, infinities and non-numbers are refused."""
+    if isinstance(value, str) and _RATIO.fullmatch(value):
+        return Fraction(value)
     if isinstance(value, Rational) and not isinstance(value, bool):
         return Fraction(int(value.numerator), int(value.denominator))
     decimal = _decimal(value)
@@ -57,19 +58,3 @@ def whole(value: object, name: str, *, least: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ParameterError(name, f"a whole number of at least {least}", value)
     return int(value)
-
-
-def nano_up(epsilon: Fraction) -> int:
-    """Nano-epsilon to charge for a loss: never less than the loss."""
-    return math.ceil(epsilon * NANO)
-
-
-def nano_down(epsilon: Fraction) -> int:
-    """Nano-epsilon that a limit allows: never more than the limit."""
-    return math.floor(epsilon * NANO)
-
-
-def show_nano(nano: int) -> str:
-    """An amount of nano-epsilon as a decimal, with nothing rounded away."""
-    sign, (whole, rest) = "-" if nano < 0 else "", divmod(abs(nano), NANO)
-    return sign + f"{whole}.{rest:09d}".rstrip("0").rstrip(".")

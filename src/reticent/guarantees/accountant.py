@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from reticent.amounts import nano_down
 from reticent.errors import BudgetExceeded, CannotCompose, require
 from reticent.guarantees.events import Event
 from reticent.guarantees.losses import (
@@ -23,7 +24,7 @@ from reticent.guarantees.losses import (
     simplest,
 )
 from reticent.guarantees.units import Unit
-from reticent.rational import Number, nano_down, rational
+from reticent.rational import Number, rational
 
 
 class Accountant:

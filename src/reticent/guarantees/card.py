@@ -18,12 +18,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reticent._version import __version__
+from reticent.amounts import NANO, show_nano
 from reticent.errors import CardError, ParameterError, require
 from reticent.guarantees.events import Event, canonical
 from reticent.guarantees.losses import DPLoss, Loss, MutualInformation
-from reticent.rational import NANO, show_nano
 
-SCHEMA = "guarantee-card/1"
+SCHEMA: Literal["guarantee-card/1"] = "guarantee-card/1"
 _LITTLE = 5 * NANO  # above this loss the card says that little is promised in the worst case
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from reticent.errors import require
 from reticent.guarantees.losses import Loss, loss_from_dict, loss_to_dict
 
-Plain: TypeAlias = str | int | float | bool | None | list[Any]
+Plain: TypeAlias = str | int | float | bool | list[Any] | None
 
 
 @dataclass(frozen=True, slots=True)

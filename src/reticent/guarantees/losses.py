@@ -21,9 +21,10 @@ from functools import reduce
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
+from reticent.amounts import nano_up
 from reticent.errors import CannotCompose, ParameterError, require
 from reticent.guarantees.units import ITEM, Unit
-from reticent.rational import Number, nano_up, positive, rational
+from reticent.rational import Number, positive, rational
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from reticent.amounts import show_nano
 from reticent.guarantees import Event, Loss, MutualInformation, canonical
 from reticent.guarantees.card import Budget, Card, Evidence, How, Scope, Utility, make_card
 from reticent.noise import Source
-from reticent.rational import show_nano
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 Value = TypeVar("Value")
-ValueOut = TypeVar("ValueOut", covariant=True)
 
 
-class Mechanism(Protocol[ValueOut]):
+class Mechanism(Protocol[Value]):
     """A frozen value with public parameters only. ``release`` is the one method that sees data."""
 
     name: ClassVar[str]
@@ -44,7 +43,7 @@ class Mechanism(Protocol[ValueOut]):
     def evidence(self) -> Evidence:
         """Theorem and assumptions, for the card."""
 
-    def release(self, data: ArrayLike, source: Source) -> Release[ValueOut]:
+    def release(self, data: ArrayLike, source: Source) -> Release[Value]:
         """Draw once from ``source`` and release."""
 
 
@@ -59,9 +58,7 @@ class Release(Generic[Value]):
     @classmethod
     def by(cls, mechanism: Mechanism[Value], value: Value, source: Source) -> Release[Value]:
         """A release of ``value`` drawn from ``source``, with its event."""
-        event = Event(
-            mechanism.name, mechanism.parameters(), mechanism.guarantee(), source.private
-        )
+        event = Event(mechanism.name, mechanism.parameters(), mechanism.guarantee(), source.private)
         return cls(value, event, mechanism)
 
     def __repr__(self) -> str:

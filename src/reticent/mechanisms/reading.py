@@ -8,7 +8,7 @@ Only the shape, which is public, can be wrong. A value that is no number counts 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,14 +31,15 @@ def read_reals(values: ArrayLike, size: int) -> NDArray[np.float64]:
 def read_integers(values: ArrayLike, size: int) -> NDArray[np.int64]:
     """A vector of ``size`` integers, rounded and clamped to 60 bits; what is missing is 0."""
     array = _vector(values, size)
-    if array.dtype.kind in "iub":
-        limit = min(_LARGEST_COUNT, int(np.iinfo(array.dtype).max)) if array.dtype != bool else 1
-        return np.clip(array, -limit if array.dtype.kind == "i" else 0, limit).astype(np.int64)
+    if array.dtype.kind == "u":
+        return array.astype(np.uint64).clip(None, np.uint64(_LARGEST_COUNT)).astype(np.int64)
+    if array.dtype.kind in "ib":
+        return array.astype(np.int64).clip(-_LARGEST_COUNT, _LARGEST_COUNT)
     reals = np.nan_to_num(read_reals(array, size), nan=0.0)
     return np.rint(np.clip(reals, -_LARGEST_COUNT, _LARGEST_COUNT)).astype(np.int64)
 
 
-def _vector(values: ArrayLike, size: int) -> NDArray[np.generic]:
+def _vector(values: ArrayLike, size: int) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths; the message would say which

@@ -118,6 +118,6 @@ class Selection(ABC):
     def release(self, data: ArrayLike, source: Source) -> Release[int]:
         """The index of one candidate. Scores that are no numbers count as the lowest."""
         scores = np.nan_to_num(read_reals(data, self.candidates), nan=-np.inf)
-        bound = 2 ** Fraction(60) * self.grid.step
+        bound = (1 << 60) * self.grid.step
         units = self.grid.quantise(scores, lower=-bound, upper=bound)
         return Release.by(self, self._choose(units, source), source)

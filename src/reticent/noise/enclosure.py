@@ -28,8 +28,9 @@ def exp_minus(x: Fraction, bits: int) -> Bounds:
     digits = bits // 3 + 10
     least, most = _decimals(x, digits)
     context = _context(digits)
-    lower = context.next_minus(context.exp(-most))
-    upper = context.next_plus(context.exp(-least))
+    # not -most: a minus sign would round to the precision of the caller's own decimal context
+    lower = context.next_minus(context.exp(most.copy_negate()))
+    upper = context.next_plus(context.exp(least.copy_negate()))
     return Fraction(lower), min(Fraction(upper), Fraction(1))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational, Real
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -66,11 +65,10 @@ class ExactArray:
 
 
 def _fraction(value: object, name: str) -> Fraction:
-    if isinstance(value, (Rational, Real)) and not isinstance(value, bool):
-        if isinstance(value, Rational):
-            return Fraction(value)
-        if np.isfinite(float(value)):
-            return Fraction(float(value))
+    if isinstance(value, Fraction) or type(value) is int:
+        return Fraction(value)
+    if isinstance(value, float) and np.isfinite(value):
+        return Fraction(value)
     raise ParameterError(name, "a finite number or an array of them", value)
 
 

@@ -83,7 +83,8 @@ class Grid:
         clamped = np.clip(known, float(lower), float(upper))
         units = np.rint(np.ldexp(clamped, -self.exponent))  # exact but for the rounding
         # float(2**61) is exact, so the conversion cannot wrap; then the bounds hold as integers
-        return np.clip(np.clip(units, -(2.0**61), 2.0**61).astype(np.int64), least, most)
+        whole: NDArray[np.int64] = units.clip(-(2.0**61), 2.0**61).astype(np.int64)
+        return whole.clip(least, most)
 
     def values(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
         """Grid points as floats: post-processing of integers, so it reveals nothing more."""

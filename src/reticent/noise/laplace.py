@@ -17,8 +17,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from reticent.noise.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Scales: TypeAlias = "Scalar | Sequence[Scalar] | NDArray[np.float64]"
+
 LARGEST_SCALE = 2.0**50
 _DIRECT_BITS = 19  # scales from 2**19 on draw their lowest binary digits apart, Theorem 3
 _MARGIN = 2.0**-40  # on ln U; the error of double precision is below 2**-46, Lemma 2
@@ -38,12 +40,19 @@ _BLOCK = 1 << 13  # draws at a time: the arrays of one block stay in the cache
 _LOG_2_64 = 64 * math.log(2)
 
 
+@overload
+def discrete_laplace(*, scale: Scalar, size: None = None, source: Source) -> np.int64: ...
+@overload
 def discrete_laplace(
-    *,
-    scale: Scalar | Sequence[Scalar] | NDArray[np.float64],
-    size: int | tuple[int, ...] | None = None,
-    source: Source,
-) -> NDArray[np.int64]:
+    *, scale: Sequence[Scalar] | NDArray[np.float64], size: None = None, source: Source
+) -> NDArray[np.int64]: ...
+@overload
+def discrete_laplace(
+    *, scale: Scales, size: int | tuple[int, ...], source: Source
+) -> NDArray[np.int64]: ...
+def discrete_laplace(
+    *, scale: Scales, size: int | tuple[int, ...] | None = None, source: Source
+) -> NDArray[np.int64] | np.int64:
     """Draw integers Z with P[Z = k] proportional to exp(-|k| / scale), exactly.
 
     ``scale`` is one number or an array that broadcasts to ``size``: integers, fractions, or floats
@@ -54,7 +63,7 @@ def discrete_laplace(
     >>> discrete_laplace(scale=[1, Fraction(10, 3), 2.5], source=Source.system()).dtype
     dtype('int64')
     """
-    if size is None and type(scale) in (int, float, Fraction):
+    if size is None and isinstance(scale, (int, float, Fraction)) and type(scale) is not bool:
         return _draw_one(scale, source)
     scales = _in_range(ExactArray.of(scale, "scale"), scale)
     shape = _shape(scales, size)
@@ -66,7 +75,7 @@ def discrete_laplace(
     for at in range(0, drawn.size, _BLOCK):
         part = drawn[at : at + _BLOCK]
         law = _shared_law(float(wide.item())) if scales.size == 1 else _law(wide[at : at + _BLOCK])
-        part[:] = _draw(part.size, law, lambda i, at=at: _at(scales, shape, at + i), source)
+        part[:] = _draw(part.size, law, partial(_at, scales, shape, at), source)
     return drawn.reshape(shape)[()]
 
 
@@ -77,7 +86,8 @@ class _Law:
     shift: NDArray[np.float64]  # ln(1 + r) + 1/t
     stretch: NDArray[np.float64]  # t / 2^L
     low_bits: NDArray[np.int64]  # L
-    doubtful: NDArray[np.uint64] | None  # 2^32 2^L / t rounded up; None when every L is 0
+    doubtful: NDArray[np.uint64]  # 2^32 2^L / t rounded up, 0 where L = 0
+    split: bool  # whether any L is above 0
 
 
 def _law(scales: NDArray[np.float64]) -> _Law:
@@ -89,7 +99,8 @@ def _law(scales: NDArray[np.float64]) -> _Law:
         np.log1p(np.exp(-inverse)) + inverse,
         stretch,
         low_bits,
-        doubtful.astype(np.uint64) if low_bits.any() else None,
+        doubtful.astype(np.uint64),
+        bool(low_bits.any()),
     )
 
 
@@ -109,9 +120,8 @@ class _SingleLaw:
 @lru_cache(maxsize=256)
 def _single_law(scale: Scalar) -> _SingleLaw:
     law = _shared_law(float(_in_range(ExactArray.of(scale, "scale"), scale).approximate))
-    doubtful = 0 if law.doubtful is None else int(law.doubtful[0])
     return _SingleLaw(
-        float(law.shift[0]), float(law.stretch[0]), int(law.low_bits[0]), doubtful
+        law.shift.item(), law.stretch.item(), law.low_bits.item(), law.doubtful.item()
     )
 
 
@@ -127,7 +137,7 @@ def _draw(
     words = source.long_words(count)
     negative = (words >> np.uint64(63)).view(np.int64)
     np.minimum(words, ~words, out=words)  # the top bit was the sign; U = words / 2^64
-    middle = words + 0.5
+    middle = words.astype(np.float64) + 0.5
     y = np.maximum((_LOG_2_64 - law.shift - np.log(middle)) * law.stretch, -0.5)
     floor = np.floor(y)
     margin = (_MARGIN + 1 / middle) * law.stretch  # Lemma 2; 1 / middle: U is known to 64 bits
@@ -136,7 +146,7 @@ def _draw(
     for i in np.flatnonzero(close | (words == 0)).tolist():
         low_bits = int(np.broadcast_to(law.low_bits, count)[i])
         whole[i] = _settle(int(words[i]), exact_scale(i), low_bits, source)
-    if law.doubtful is not None:
+    if law.split:
         low = _low_digits(count, law, exact_scale, source)
         whole = np.where(whole < 0, -1, (whole << law.low_bits) + low)
     return (whole + 1) * (1 - 2 * negative)
@@ -206,9 +216,10 @@ def _one_minus_exp(x: Fraction, bits: int) -> Bounds:
     return 1 - upper, 1 - lower
 
 
-def _at(scales: ExactArray, shape: tuple[int, ...], flat_index: int) -> Fraction:
+def _at(scales: ExactArray, shape: tuple[int, ...], offset: int, i: int) -> Fraction:
+    """The exact scale of draw ``i`` of the block that starts at ``offset``."""
     index = np.arange(scales.size).reshape(scales.shape)
-    return scales[int(np.broadcast_to(index, shape).flat[flat_index])]
+    return scales[int(np.broadcast_to(index, shape).flat[offset + i])]
 
 
 def _shape(scales: ExactArray, size: int | tuple[int, ...] | None) -> tuple[int, ...]:

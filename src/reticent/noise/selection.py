@@ -27,18 +27,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LARGEST_SCORE = 1 << 61
+_BLOCK = 1 << 13  # candidates at a time: the arrays of one block stay in the cache
+_STEEPEST = Fraction(1 << 900)  # steeper rates decide alike, and times a gap they must stay finite
 _MARGIN = 2.0**-40  # per unit of |c d_i| + 1; the error of double precision is below 2**-46
 
 
 def exponential(scores: NDArray[np.int64], *, rate: Fraction, source: Source) -> int:
     """Index i with probability proportional to exp(rate * scores[i]), exactly."""
-    source.note("exponential", rate=rate, candidates=len(scores))
+    source.note("exponential", rate=rate, candidates=scores.size)
     return _argmax(scores, rate, _gumbel, _gumbel_bounds, source)
 
 
 def permute_and_flip(scores: NDArray[np.int64], *, rate: Fraction, source: Source) -> int:
     """Index drawn by permute-and-flip with acceptance exp(rate * (scores[i] - max)), exactly."""
-    source.note("permute_and_flip", rate=rate, candidates=len(scores))
+    source.note("permute_and_flip", rate=rate, candidates=scores.size)
     return _argmax(scores, rate, _exponential, _exponential_bounds, source)
 
 
@@ -52,24 +54,38 @@ def _argmax(
     require(rate > 0, "rate", rate, "positive")
     if scores.ndim != 1 or scores.size == 0 or scores.dtype != np.int64:
         raise ParameterError("scores", "a non-empty vector of int64", _form(scores))
-    quantised = np.clip(scores, -LARGEST_SCORE, LARGEST_SCORE)
-    gaps = quantised.max() - quantised
+    top = _clamped(scores.max())
     words = source.long_words(scores.size)
-    behind = gaps * float(rate)
-    sums = noise(words) - behind
-    # U lies in [w, w + 1) / 2^64: near either end its 64 bits say little of ln U or ln(1 - U)
-    known = np.minimum(words, ~words) + 0.5
-    margins = _MARGIN * (1 + behind) + 2 / known
-    margins[known == 0.5] = np.inf
-    contenders = np.flatnonzero(sums + margins >= (sums - margins).max())
+    reach, best = np.empty(scores.size), -np.inf
+    for at in range(0, scores.size, _BLOCK):
+        block = slice(at, at + _BLOCK)
+        sums, margins = _sums(words[block], top - _clamped(scores[block]), rate, noise)
+        reach[block] = sums + margins
+        best = max(best, float((sums - margins).max()))
+    contenders = np.flatnonzero(reach >= best)
     if contenders.size == 1:
         return int(contenders[0])
     return _settle(
         {int(i): int(words[i]) for i in contenders},
-        lambda i: rate * int(gaps[i]),
+        lambda i: rate * int(top - _clamped(scores[i])),
         noise_bounds,
         source,
     )
+
+
+def _sums(
+    words: NDArray[np.uint64],
+    gaps: NDArray[np.int64],
+    rate: Fraction,
+    noise: Callable[[NDArray[np.uint64]], NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """N_i - c d_i in double precision, and how far off that may be."""
+    behind = gaps * float(min(rate, _STEEPEST))
+    # U lies in [w, w + 1) / 2^64: near either end its 64 bits say little of ln U or ln(1 - U)
+    known = np.minimum(words, ~words).astype(np.float64) + 0.5
+    margins = _MARGIN * (1 + behind) + 2 / known
+    margins[known == 0.5] = np.inf
+    return noise(words) - behind, margins
 
 
 def _settle(
@@ -97,7 +113,7 @@ def _settle(
 
 def _exponential(words: NDArray[np.uint64]) -> NDArray[np.float64]:
     """-ln U."""
-    return -np.log((words + 0.5) * 2.0**-64)
+    return -np.log((words.astype(np.float64) + 0.5) * 2.0**-64)
 
 
 def _exponential_bounds(prefix: int, width: int) -> Bounds | None:
@@ -122,6 +138,10 @@ def _gumbel_bounds(prefix: int, width: int) -> Bounds | None:
     if least <= 0:
         return None
     return -log(most, width + 64)[1], -log(least, width + 64)[0]
+
+
+def _clamped(scores: NDArray[np.int64]) -> NDArray[np.int64]:
+    return scores.clip(-LARGEST_SCORE, LARGEST_SCORE)
 
 
 def _form(scores: NDArray[np.int64]) -> str:

@@ -111,7 +111,7 @@ class Source:
         return self._lock
 
     def _fill(self, words: NDArray[np.uint32] | NDArray[np.uint64]) -> None:
-        view = memoryview(words.reshape(-1).view(np.uint8))
+        view = words.reshape(-1).view(np.uint8).data
         with self._ready():
             for at in range(0, len(view), len(_ZEROS)):
                 part = view[at : at + len(_ZEROS)]

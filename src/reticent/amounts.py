@@ -1,0 +1,33 @@
+"""Amounts of budget: integer nano-epsilon, with the side each rounds to.
+
+Guarantees round up, limits round down, and nothing is ever lost to a float.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+NANO = 10**9
+"""Nano-epsilon in one epsilon."""
+
+
+def nano_up(epsilon: Fraction) -> int:
+    """Nano-epsilon to charge for a loss: never less than the loss."""
+    return math.ceil(epsilon * NANO)
+
+
+def nano_down(epsilon: Fraction) -> int:
+    """Nano-epsilon that a limit allows: never more than the limit."""
+    return math.floor(epsilon * NANO)
+
+
+def show_nano(nano: int) -> str:
+    """An amount as a decimal, with nothing rounded away.
+
+    >>> show_nano(1_500_000_000), show_nano(1)
+    ('1.5', '0.000000001')
+    """
+    whole, rest = divmod(abs(nano), NANO)
+    digits = f"{whole}.{rest:09d}".rstrip("0").rstrip(".")
+    return f"-{digits}" if nano < 0 else digits

@@ -1,0 +1,208 @@
+"""What the views of a guarantee card show, in which order and in which words.
+
+Not here  what a card says and whether it holds (card.py), text, Markdown and HTML (card_views.py).
+
+Consequences come first, parameters after. A card that does not hold says so before anything else,
+and where nothing is promised there is no figure to draw.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+from reticent.amounts import show_nano
+from reticent.guarantees.losses import MutualInformation, Spread
+
+if TYPE_CHECKING:
+    from reticent.guarantees.card import Card
+
+_NAMES = 12  # items or attributes listed one by one before "and more"
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What all views show, in order; every text is already printable on one line."""
+
+    title: str
+    kind: str
+    warnings: tuple[str, ...]
+    words: tuple[str, ...]
+    chance: Decimal | None  # of 100, for the picture; None when there is nothing to promise
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+    marks: tuple[tuple[str, str], ...]
+
+
+def card_facts(card: Card) -> Facts:
+    """The texts and the one figure that a view of ``card`` consists of."""
+    problems = card.problems()
+    holds = card.promise.worst_case and not card.provenance.seeded and not problems
+    warnings = (f"Do not rely on this card. {'; '.join(problems)}.",) if problems else ()
+    return Facts(
+        title=printable(card.title),
+        kind=f"Guarantee card · {_kind(card)}",
+        warnings=tuple(map(printable, warnings)),
+        words=tuple(map(printable, _words(card))),
+        chance=_chance(card.words.right_at_most) if holds else None,
+        rows=tuple((label, tuple(map(printable, lines))) for label, lines in _rows(card) if lines),
+        marks=tuple((name, printable(value)) for name, value in _marks(card)),
+    )
+
+
+def printable(text: str) -> str:
+    """``text`` on one line, with control, direction and broken characters written out."""
+    return "".join(_visible(character) for character in " ".join(text.split()))
+
+
+def _visible(character: str) -> str:
+    hidden = unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in _BIDI
+    return character.encode("unicode_escape").decode("ascii") if hidden else character
+
+
+def _kind(card: Card) -> str:
+    if card.provenance.seeded:
+        return "no promise (seeded experiment)"
+    if card.promise.worst_case:
+        return "worst-case promise (differential privacy)"
+    return "promise on average (mutual information)"
+
+
+def _words(card: Card) -> tuple[str, ...]:
+    return (card.words.odds, *card.words.also, f"Error to expect: {card.words.error}.")
+
+
+def _chance(right_at_most: str) -> Decimal | None:
+    try:
+        chance = Decimal(right_at_most)
+        return chance if 50 <= chance <= 100 else None
+    except InvalidOperation:  # not a number: the promise is not a chance
+        return None
+
+
+def _rows(card: Card) -> list[tuple[str, Iterable[str]]]:
+    how = card.how
+    return [
+        *_scope(card),
+        ("Where noise is added", [_PLACES[card.scope.model]]),
+        ("Privacy loss of this release", _loss(card)),
+        *_spreads(card),
+        ("Spent so far", _budget(card)),
+        ("How it was made", [_mechanism(card), how.sensitivity, how.floating_point]),
+        ("Bounds", [how.bounds]),
+        ("Error to expect", _error(card)),
+        ("Preferences", _preferences(card)),
+        ("Choices of others", _others(card)),
+        ("Checked by", [card.evidence.audit or "no measurement is recorded on this card"]),
+        ("Made with", _made(card)),
+        ("Rely on", [card.evidence.theorem, *card.evidence.assumptions]),
+    ]
+
+
+def _scope(card: Card) -> list[tuple[str, Iterable[str]]]:
+    if card.provenance.seeded:
+        return [("Who is protected", ["nobody: whoever knows the seed can take the noise away"])]
+    return [
+        ("Who is protected", [card.scope.protected]),
+        ("Against whom", [card.scope.observer]),
+        ("Not against", card.scope.not_against),
+    ]
+
+
+_PLACES = {
+    "local": "On the person's own device, before anything leaves (local)",
+    "central": "By whoever holds the data, before anything is published (central)",
+}
+
+
+def _loss(card: Card) -> list[str]:
+    promise = card.promise
+    if not promise.worst_case:
+        return [f"{promise.bits} bits on average, under the prior {promise.prior}"]
+    amount = f"ε = {promise.epsilon}, δ = {promise.delta}, about {promise.unit}"
+    if card.provenance.seeded:
+        return ["nothing is promised", f"with a system source it would be {amount}"]
+    return [amount]
+
+
+def _spreads(card: Card) -> list[tuple[str, list[str]]]:
+    loss = card.release_event().loss
+    if isinstance(loss, MutualInformation):
+        return []
+    attributes = loss.attributes if loss.attributes != Spread(loss.overall) else Spread()
+    return [
+        ("Loss of each item", _spread(loss.items)),
+        ("Loss to who sees one attribute", _spread(attributes)),
+    ]
+
+
+def _spread(spread: Spread) -> list[str]:
+    if not spread.named:
+        return []
+    named = [f"{name}: ε = {show_nano(amount)}" for name, amount in spread.named.items()]
+    more = [f"and {len(named) - _NAMES} more"] if len(named) > _NAMES else []
+    return [*named[:_NAMES], *more, f"every other: ε = {show_nano(spread.default)}"]
+
+
+def _budget(card: Card) -> list[str]:
+    budget = card.budget
+    if budget is None:
+        return ["made without a ledger: nothing was recorded"]
+    renewal = "does not renew" if budget.renews == "never" else f"renews {budget.renews}"
+    return [f"ε {budget.spent} of {budget.limit} ({renewal}; {budget.rule})"]
+
+
+def _mechanism(card: Card) -> str:
+    return card.release_event().mechanism.replace("-", " ").replace("laplace", "Laplace")
+
+
+def _error(card: Card) -> list[str]:
+    utility = card.utility
+    lines = [utility.sentence]
+    if utility.mean_absolute_error is not None:
+        lines.append(f"on average off by {utility.mean_absolute_error:.3g}")
+    return [*lines, f"bias: {utility.bias}"]
+
+
+def _preferences(card: Card) -> list[str]:
+    wishes = card.preferences
+    if wishes is None:
+        return []
+    people = "1 person" if wishes.withheld == 1 else f"{wishes.withheld} people"
+    return [
+        f"{people} withheld everything",
+        "the settings are public" if wishes.public else "the settings are not public",
+        f"rules applied, by fingerprint: {wishes.rules_sha256}",
+    ]
+
+
+def _others(card: Card) -> list[str]:
+    if card.preferences is None:
+        return []
+    if card.preferences.others_change_your_risk:
+        return ["What other people choose changes the noise, and so what can be told about you"]
+    return ["The noise does not depend on what other people choose"]
+
+
+def _made(card: Card) -> list[str]:
+    origin = card.provenance
+    command = [f"command: {origin.command}"] if origin.command is not None else []
+    return [f"{origin.version}, {_day(origin.made)}", origin.randomness, *command]
+
+
+def _day(iso: str) -> str:
+    try:
+        day = date.fromisoformat(iso)
+    except ValueError:
+        return iso
+    months = "January February March April May June July August September October November December"
+    return f"{day.day} {months.split()[day.month - 1]} {day.year}"
+
+
+def _marks(card: Card) -> list[tuple[str, str]]:
+    output = card.provenance.output_sha256
+    return [("Card", card.id), *([("Released value, SHA-256", output)] if output else [])]

@@ -1,0 +1,110 @@
+"""The fences: who may import whom, one door for randomness, nothing heavy at the start."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "reticent"
+
+# A package may import those of lower rank only; equals are siblings and do not see each other.
+RANKS = {
+    "_version": 0,
+    "amounts": 0,
+    "errors": 1,
+    "rational": 2,
+    "guarantees": 3,
+    "noise": 3,
+    "data": 3,
+    "mechanisms": 4,
+    "testing": 5,
+    "cli": 6,
+    "__main__": 7,
+}
+RANDOM = {"random", "secrets", "numpy.random", "os.urandom", "uuid"}
+HEAVY = {"numpy", "scipy", "numba", "matplotlib", "fastapi", "pydantic", "cryptography"}
+
+
+def modules() -> list[Path]:
+    return sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+def part(path: Path) -> str:
+    inside = path.relative_to(SOURCE)
+    return inside.parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imported_parts(path: Path) -> set[str]:
+    names = (name.split(".") for name in imports(path) if name.startswith("reticent."))
+    return {name[1] for name in names} & RANKS.keys()
+
+
+def test_every_part_has_a_rank() -> None:
+    assert {part(path) for path in modules()} == RANKS.keys()
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_one_way(path: Path) -> None:
+    own = part(path)
+    wrong = {other for other in imported_parts(path) - {own} if RANKS[other] >= RANKS[own]}
+    assert not wrong, f"{own} may not import {sorted(wrong)}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_noise_touches_random_sources(path: Path) -> None:
+    used = set(imports(path)) & RANDOM
+    attributes = {
+        f"{ast.unparse(node.value)}.{node.attr}"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+    }
+    used |= attributes & {"os.urandom", "np.random", "numpy.random"}
+    assert not used or part(path) == "noise", f"{path.name} uses {sorted(used)}"
+
+
+@pytest.mark.parametrize("planted", ["import random", "from numpy.random import default_rng"])
+def test_the_random_fence_can_fail(planted: str, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text(planted)
+    assert set(imports(bad)) & RANDOM
+
+
+def test_no_catch_all_modules() -> None:
+    banned = {"utils", "helpers", "common", "misc"}
+    assert not banned & {path.stem for path in modules()}
+
+
+def loaded_by(code: str) -> set[str]:
+    script = f"{code}\nimport sys; print(*{{name.split('.')[0] for name in sys.modules}})"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(run.stdout.split("\n")[-2].split())
+
+
+def test_importing_the_package_is_cheap() -> None:
+    assert not loaded_by("import reticent") & HEAVY
+
+
+def test_importing_the_package_has_no_side_effects() -> None:
+    code = "import warnings, logging, numpy, pydantic, cryptography\nbefore = (list(warnings.filters), logging.root.handlers[:])\n"
+    code += "import reticent, reticent.noise, reticent.mechanisms\n"
+    code += "assert before == (list(warnings.filters), logging.root.handlers[:])"
+    loaded_by(code)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = "import sys\nsys.argv = ['reticent', '--help']\nfrom reticent.cli.main import run\n"
+    code += "try:\n    run()\nexcept SystemExit as stop:\n    assert not stop.code, stop.code"
+    assert not loaded_by(code) & HEAVY

@@ -1,0 +1,66 @@
+"""Every claim has an address: cited keys, theory pages and theorems exist."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+KEY = re.compile(r"\[([A-Z][A-Za-z]+\d{4})\]")
+PAGE = re.compile(r"docs/theory/([a-z-]+)\.md")
+STATEMENT = re.compile(r"(?:Theorem|Lemma|Definition) \d+")
+
+
+def texts() -> Iterator[Path]:
+    for pattern in ("src/**/*.py", "docs/**/*.md", "README.md", "CONTRIBUTING.md"):
+        yield from ROOT.glob(pattern)
+
+
+def bibliography() -> set[str]:
+    text = (ROOT / "docs/references.bib").read_text(encoding="utf-8")
+    return set(re.findall(r"^@\w+\{(\w+),", text, re.MULTILINE))
+
+
+def cited() -> set[str]:
+    return {key for path in texts() for key in KEY.findall(path.read_text(encoding="utf-8"))}
+
+
+def test_every_key_resolves() -> None:
+    assert cited() - bibliography() == set()
+
+
+def test_no_entry_is_unused() -> None:
+    assert bibliography() - cited() == set()
+
+
+def modules_with_theory() -> list[Path]:
+    sources = (ROOT / "src").rglob("*.py")
+    return sorted(p for p in sources if PAGE.search(p.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("path", modules_with_theory(), ids=lambda p: p.stem)
+def test_every_statement_cited_in_code_is_on_the_page(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    pages = {ROOT / "docs/theory" / f"{name}.md" for name in PAGE.findall(text)}
+    missing = [page.name for page in pages if not page.exists()]
+    assert not missing
+    headings = {
+        statement
+        for page in pages
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith(("#", "**"))
+        for statement in STATEMENT.findall(line)
+    }
+    unknown = set(STATEMENT.findall(text)) - headings
+    assert not unknown, f"{path.name} cites {sorted(unknown)}, not a heading of {sorted(pages)}"
+
+
+def mechanisms() -> list[Path]:
+    folder = ROOT / "src/reticent/mechanisms"
+    return sorted(p for p in folder.glob("*.py") if "name: ClassVar[str] = " in p.read_text())
+
+
+@pytest.mark.parametrize("path", mechanisms(), ids=lambda p: p.stem)
+def test_every_mechanism_has_a_theory_page(path: Path) -> None:
+    assert PAGE.search(path.read_text(encoding="utf-8"))
