@@ -98,7 +98,8 @@ def test_importing_the_package_is_cheap() -> None:
 
 
 def test_importing_the_package_has_no_side_effects() -> None:
-    code = "import warnings, logging, numpy, pydantic, cryptography\nbefore = (list(warnings.filters), logging.root.handlers[:])\n"
+    code = "import warnings, logging, numpy, pydantic, cryptography\n"
+    code += "before = (list(warnings.filters), logging.root.handlers[:])\n"
     code += "import reticent, reticent.noise, reticent.mechanisms\n"
     code += "assert before == (list(warnings.filters), logging.root.handlers[:])"
     loaded_by(code)

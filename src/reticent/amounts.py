@@ -6,6 +6,7 @@ Guarantees round up, limits round down, and nothing is ever lost to a float.
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 
 NANO = 10**9
@@ -20,6 +21,18 @@ def nano_up(epsilon: Fraction) -> int:
 def nano_down(epsilon: Fraction) -> int:
     """Nano-epsilon that a limit allows: never more than the limit."""
     return math.floor(epsilon * NANO)
+
+
+def show_up(value: float, digits: int = 4) -> str:
+    """A bound to a few digits, rounded up: rounded down, a sentence that states it is false.
+
+    >>> show_up(4.38203), show_up(1.5), show_up(12345.6)
+    ('4.383', '1.5', '12350')
+    >>> show_up(1.23e-12, 2)
+    '1.3e-12'
+    """
+    rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(value).normalize()
+    return format(rounded, "f" if -5 < rounded.adjusted() < 15 else "e")
 
 
 def show_nano(nano: int) -> str:

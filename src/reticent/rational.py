@@ -53,6 +53,13 @@ def positive(value: Number, name: str) -> Fraction:
     return exact
 
 
+def budget(value: Number, name: str) -> Fraction:
+    """A positive epsilon of at most a million, beyond which nothing is promised anyway."""
+    exact = positive(value, name)
+    require(exact <= 10**6, name, value, "positive and at most 1000000")
+    return exact
+
+
 def whole(value: object, name: str, *, least: int) -> int:
     """``value`` as an int of at least ``least``."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reticent._version import __version__
 from reticent.amounts import NANO, show_nano
-from reticent.errors import CardError, ParameterError, require
+from reticent.errors import CardError, require
 from reticent.guarantees.events import Event, canonical
 from reticent.guarantees.losses import DPLoss, Loss, MutualInformation
 
@@ -142,7 +142,7 @@ class Card(Block):
     def from_json(cls, text: str) -> Card:
         """Read a card; ``CardError`` says what is wrong with it."""
         try:
-            return cls.model_validate_json(text)
+            return cls.model_validate_json(text, strict=True)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or "the file"
@@ -152,7 +152,7 @@ class Card(Block):
         """The event this card speaks of; ``CardError`` if it is not one."""
         try:
             return Event.from_dict(self.event)
-        except (KeyError, TypeError, AttributeError, ParameterError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise CardError(f"the event on the card cannot be read: {error}") from None
 
     def problems(self) -> list[str]:
@@ -226,6 +226,8 @@ def right_at_most(nano: int) -> str:
     >>> [right_at_most(int(e * 10**9)) for e in (0, 0.1, 0.5, 1, 2, 3, 5)]
     ['50', '53', '63', '74', '89', '96', '99.4']
     """
+    if nano > 1000 * NANO:
+        return "100"
     context = Context(prec=60)
     odds = context.exp(context.divide(Decimal(nano), Decimal(NANO)))
     chance = context.divide(context.multiply(Decimal(100), odds), context.add(odds, Decimal(1)))

@@ -9,7 +9,7 @@ and where nothing is promised there is no figure to draw.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -47,11 +47,18 @@ def card_facts(card: Card) -> Facts:
         title=printable(card.title),
         kind=f"Guarantee card · {_kind(card)}",
         warnings=tuple(map(printable, warnings)),
-        words=tuple(map(printable, _words(card))),
+        words=tuple(map(printable, _words(card, problems))),
         chance=_chance(card.words.right_at_most) if holds else None,
-        rows=tuple((label, tuple(map(printable, lines))) for label, lines in _rows(card) if lines),
+        rows=tuple(_printable_rows(card)),
         marks=tuple((name, printable(value)) for name, value in _marks(card)),
     )
+
+
+def _printable_rows(card: Card) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for label, lines in _rows(card):
+        shown = tuple(printable(line) for line in lines)
+        if shown:
+            yield label, shown
 
 
 def printable(text: str) -> str:
@@ -64,6 +71,10 @@ def _visible(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii") if hidden else character
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _kind(card: Card) -> str:
     if card.provenance.seeded:
         return "no promise (seeded experiment)"
@@ -72,8 +83,9 @@ def _kind(card: Card) -> str:
     return "promise on average (mutual information)"
 
 
-def _words(card: Card) -> tuple[str, ...]:
-    return (card.words.odds, *card.words.also, f"Error to expect: {card.words.error}.")
+def _words(card: Card, problems: list[str]) -> tuple[str, ...]:
+    odds = f"The card claims: {card.words.odds}" if problems else card.words.odds
+    return (odds, *card.words.also, f"Error to expect: {card.words.error}.")
 
 
 def _chance(right_at_most: str) -> Decimal | None:
@@ -92,24 +104,24 @@ def _rows(card: Card) -> list[tuple[str, Iterable[str]]]:
         ("Privacy loss of this release", _loss(card)),
         *_spreads(card),
         ("Spent so far", _budget(card)),
-        ("How it was made", [_mechanism(card), how.sensitivity, how.floating_point]),
-        ("Bounds", [how.bounds]),
-        ("Error to expect", _error(card)),
+        ("How it was made", map(_capital, [_mechanism(card), how.sensitivity, how.floating_point])),
+        ("Bounds", [_capital(how.bounds)]),
+        ("Error to expect", map(_capital, _error(card))),
         ("Preferences", _preferences(card)),
         ("Choices of others", _others(card)),
-        ("Checked by", [card.evidence.audit or "no measurement is recorded on this card"]),
+        ("Checked by", [card.evidence.audit or "No measurement is recorded on this card"]),
         ("Made with", _made(card)),
-        ("Rely on", [card.evidence.theorem, *card.evidence.assumptions]),
+        ("Rely on", _evidence(card)),
     ]
 
 
 def _scope(card: Card) -> list[tuple[str, Iterable[str]]]:
     if card.provenance.seeded:
-        return [("Who is protected", ["nobody: whoever knows the seed can take the noise away"])]
+        return [("Who is protected", ["Nobody: whoever knows the seed can take the noise away"])]
     return [
-        ("Who is protected", [card.scope.protected]),
-        ("Against whom", [card.scope.observer]),
-        ("Not against", card.scope.not_against),
+        ("Who is protected", [_capital(card.scope.protected)]),
+        ("Against whom", [_capital(card.scope.observer)]),
+        ("Not against", map(_capital, card.scope.not_against)),
     ]
 
 
@@ -122,10 +134,10 @@ _PLACES = {
 def _loss(card: Card) -> list[str]:
     promise = card.promise
     if not promise.worst_case:
-        return [f"{promise.bits} bits on average, under the prior {promise.prior}"]
+        return [f"At most {promise.bits} bits on average, under the prior {promise.prior}"]
     amount = f"ε = {promise.epsilon}, δ = {promise.delta}, about {promise.unit}"
     if card.provenance.seeded:
-        return ["nothing is promised", f"with a system source it would be {amount}"]
+        return ["Nothing is promised", f"With a system source it would be {amount}"]
     return [amount]
 
 
@@ -145,13 +157,13 @@ def _spread(spread: Spread) -> list[str]:
         return []
     named = [f"{name}: ε = {show_nano(amount)}" for name, amount in spread.named.items()]
     more = [f"and {len(named) - _NAMES} more"] if len(named) > _NAMES else []
-    return [*named[:_NAMES], *more, f"every other: ε = {show_nano(spread.default)}"]
+    return [*named[:_NAMES], *more, f"Every other: ε = {show_nano(spread.default)}"]
 
 
 def _budget(card: Card) -> list[str]:
     budget = card.budget
     if budget is None:
-        return ["made without a ledger: nothing was recorded"]
+        return ["Made without a ledger: nothing was recorded"]
     renewal = "does not renew" if budget.renews == "never" else f"renews {budget.renews}"
     return [f"ε {budget.spent} of {budget.limit} ({renewal}; {budget.rule})"]
 
@@ -165,7 +177,7 @@ def _error(card: Card) -> list[str]:
     lines = [utility.sentence]
     if utility.mean_absolute_error is not None:
         lines.append(f"on average off by {utility.mean_absolute_error:.3g}")
-    return [*lines, f"bias: {utility.bias}"]
+    return [*lines, "no known bias" if utility.bias == "none" else f"bias: {utility.bias}"]
 
 
 def _preferences(card: Card) -> list[str]:
@@ -175,8 +187,8 @@ def _preferences(card: Card) -> list[str]:
     people = "1 person" if wishes.withheld == 1 else f"{wishes.withheld} people"
     return [
         f"{people} withheld everything",
-        "the settings are public" if wishes.public else "the settings are not public",
-        f"rules applied, by fingerprint: {wishes.rules_sha256}",
+        "The settings are public" if wishes.public else "The settings are not public",
+        f"Rules applied, by fingerprint: {wishes.rules_sha256}",
     ]
 
 
@@ -190,8 +202,13 @@ def _others(card: Card) -> list[str]:
 
 def _made(card: Card) -> list[str]:
     origin = card.provenance
-    command = [f"command: {origin.command}"] if origin.command is not None else []
-    return [f"{origin.version}, {_day(origin.made)}", origin.randomness, *command]
+    command = [f"Command: {origin.command}"] if origin.command is not None else []
+    return [f"{origin.version}, {_day(origin.made)}", _capital(origin.randomness), *command]
+
+
+def _evidence(card: Card) -> list[str]:
+    assumed = "; ".join(card.evidence.assumptions)
+    return [card.evidence.theorem, *([f"Assuming: {assumed}"] if assumed else [])]
 
 
 def _day(iso: str) -> str:

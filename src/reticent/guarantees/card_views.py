@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reticent.guarantees.card import Card
 
 _WIDTH = 88
-_LABEL = 26
+_LABEL = 24
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$#&!])")
 
 
@@ -34,7 +34,7 @@ def card_text(card: Card) -> str:
     """A card as plain text, at most 88 columns wide."""
     facts = card_facts(card)
     first, *others = facts.words
-    parts = [facts.title, facts.kind, ""]
+    parts = [_filled(facts.title, indent=""), facts.kind, ""]
     parts += [_filled(text) + "\n" for text in (*facts.warnings, first)]
     parts += _text_picture(facts.chance)
     parts += [_filled(text) + "\n" for text in others]
@@ -135,26 +135,29 @@ def _html_consequences(facts: Facts) -> list[str]:
     if facts.chance is not None:
         pictures = [
             '<div class="pictures">',
-            _html_picture(Decimal(50), "Guessing without the release: right 50 in 100"),
-            _html_picture(facts.chance, f"With it: right at most {facts.chance} in 100"),
+            _html_picture(Decimal(50), "Guessing without the release:", "right 50 in 100"),
+            _html_picture(
+                facts.chance, "With the release:", f"right at most {facts.chance} in 100"
+            ),
             "</div>",
         ]
     return [
         '<section class="consequences" aria-label="In words">',
         *pictures,
         '<div class="words">',
-        f'<p class="odds">{escape(first)}</p>',
+        f'<p class="odds{"" if pictures or facts.warnings else " alone"}">{escape(first)}</p>',
         *(f"<p>{escape(text)}</p>" for text in others),
         "</div>",
         "</section>",
     ]
 
 
-def _html_picture(chance: Decimal, caption: str) -> str:
+def _html_picture(chance: Decimal, case: str, outcome: str) -> str:
     dots = "".join(_dot(n, chance) for n in range(100))
+    label = escape(f"{case} {outcome}")
     return (
-        f'<figure><svg viewBox="0 0 200 200" role="img" aria-label="{escape(caption)}">{dots}</svg>'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
+        f'<figure><svg viewBox="0 0 200 200" role="img" aria-label="{label}">{dots}</svg>'
+        f"<figcaption>{escape(case)} <b>{escape(outcome)}</b></figcaption></figure>"
     )
 
 

@@ -6,9 +6,10 @@ Not here  the mechanisms themselves, one file each; how private values are read 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -17,34 +18,42 @@ from reticent.guarantees import Event, Loss, MutualInformation, canonical
 from reticent.guarantees.card import Budget, Card, Evidence, How, Scope, Utility, make_card
 from reticent.noise import Source
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 Value = TypeVar("Value")
 
 
-class Mechanism(Protocol[Value]):
+class Mechanism(ABC, Generic[Value]):
     """A frozen value with public parameters only. ``release`` is the one method that sees data."""
 
+    __slots__ = ()
     name: ClassVar[str]
 
+    @abstractmethod
     def guarantee(self) -> Loss:
         """What a release loses, recomputed from the noise that is really used."""
 
+    @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """Public parameters as plain data; ``type(self)(**parameters)`` is equal to ``self``."""
 
+    @abstractmethod
     def utility(self) -> Utility:
         """The error to expect, from public parameters only."""
 
+    @abstractmethod
     def how(self) -> How:
         """Sensitivity, bounds and floating-point measure, for the card."""
 
+    @abstractmethod
     def evidence(self) -> Evidence:
         """Theorem and assumptions, for the card."""
 
-    def release(self, data: ArrayLike, source: Source) -> Release[Value]:
+    @abstractmethod
+    def release(self, data: Any, source: Source) -> Release[Value]:
         """Draw once from ``source`` and release."""
+
+    def event(self, source: Source) -> Event:
+        """The record of a release from ``source``, known before it is made: charge it first."""
+        return Event(self.name, self.parameters(), self.guarantee(), source.private)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -58,8 +67,7 @@ class Release(Generic[Value]):
     @classmethod
     def by(cls, mechanism: Mechanism[Value], value: Value, source: Source) -> Release[Value]:
         """A release of ``value`` drawn from ``source``, with its event."""
-        event = Event(mechanism.name, mechanism.parameters(), mechanism.guarantee(), source.private)
-        return cls(value, event, mechanism)
+        return cls(value, mechanism.event(source), mechanism)
 
     def __repr__(self) -> str:
         loss = self.event.loss

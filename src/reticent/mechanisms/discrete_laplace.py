@@ -18,17 +18,17 @@ import numpy as np
 from reticent.errors import require
 from reticent.guarantees import RECORD, PureDP, Unit, plain
 from reticent.guarantees.card import Evidence, How, Utility
-from reticent.mechanisms.base import Release
+from reticent.mechanisms.base import Mechanism, Release
 from reticent.mechanisms.reading import read_integers
 from reticent.noise import LARGEST_SCALE, Source, discrete_laplace
-from reticent.rational import Number, positive, whole
+from reticent.rational import Number, budget, whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscreteLaplace:
+class DiscreteLaplace(Mechanism["NDArray[np.int64]"]):
     """Release ``size`` counts of which one unit changes at most ``sensitivity`` in total.
 
     >>> from reticent.mechanisms import DiscreteLaplace
@@ -47,7 +47,7 @@ class DiscreteLaplace:
     unit: Unit = RECORD
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        object.__setattr__(self, "epsilon", budget(self.epsilon, "epsilon"))
         whole(self.size, "size", least=1)
         whole(self.sensitivity, "sensitivity", least=1)
         require(isinstance(self.unit, Unit), "unit", self.unit, "a Unit")
@@ -85,9 +85,10 @@ class DiscreteLaplace:
 
     def how(self) -> How:
         """Sensitivity, bounds and floating-point measure."""
+        counts = "the count" if self.size == 1 else f"{self.size} counts in all"
         return How(
-            sensitivity=f"{self.unit} changes the {self.size} counts by {self.sensitivity} in all",
-            bounds="none needed: counts are used as they are, up to 2**60",
+            sensitivity=f"{self.unit}, changes {counts} by {self.sensitivity}",
+            bounds="none needed: counts are used as they are",
             floating_point="integers only; the noise law is exact",
         )
 

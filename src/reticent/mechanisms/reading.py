@@ -1,13 +1,15 @@
-"""How private values are read: by a fixed rule that never fails on what they are.
+"""How private values are read: each by a fixed rule of its own, which never fails.
 
 Theory    docs/theory/guarantees.md, "Errors and what they may reveal"
 Not here  bounds (each mechanism declares its own).
 
-Only the shape, which is public, can be wrong. A value that is no number counts as missing.
+Only the shape, which is public, can be wrong. The type of a NumPy array is public too; in anything
+else values are read one by one, so that no value decides how another one is read.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +27,7 @@ def read_reals(values: ArrayLike, size: int) -> NDArray[np.float64]:
     array = _vector(values, size)
     if array.dtype.kind in "fiub":
         return array.astype(np.float64)
-    return np.array([_real(value) for value in array.tolist()], dtype=np.float64)
+    return np.array([_real(value) for value in array], dtype=np.float64)
 
 
 def read_integers(values: ArrayLike, size: int) -> NDArray[np.int64]:
@@ -35,17 +37,28 @@ def read_integers(values: ArrayLike, size: int) -> NDArray[np.int64]:
         return array.astype(np.uint64).clip(None, np.uint64(_LARGEST_COUNT)).astype(np.int64)
     if array.dtype.kind in "ib":
         return array.astype(np.int64).clip(-_LARGEST_COUNT, _LARGEST_COUNT)
-    reals = np.nan_to_num(read_reals(array, size), nan=0.0)
-    return np.rint(np.clip(reals, -_LARGEST_COUNT, _LARGEST_COUNT)).astype(np.int64)
+    if array.dtype.kind == "f":
+        reals: NDArray[np.float64] = np.nan_to_num(array.astype(np.float64), nan=0.0)
+        return np.rint(reals.clip(-_LARGEST_COUNT, _LARGEST_COUNT)).astype(np.int64)
+    return np.array([_integer(value) for value in array], dtype=np.int64)
 
 
 def _vector(values: ArrayLike, size: int) -> NDArray[Any]:
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of different lengths; the message would say which
-        array = np.empty((0, 0))
+    array = values if isinstance(values, np.ndarray) else _one_by_one(values)
     if array.shape != (size,):
         raise ParameterError("data", f"a vector of length {size}", f"shape {array.shape}")
+    return array
+
+
+def _one_by_one(values: Any) -> NDArray[Any]:
+    if hasattr(values, "__array__"):  # a column with a type of its own
+        return np.asarray(values)
+    listed = list(values) if hasattr(values, "__iter__") else values
+    if not isinstance(listed, list):
+        return np.empty((), dtype=object)
+    array = np.empty(len(listed), dtype=object)
+    for i, value in enumerate(listed):  # not array[:] = listed, which would unpack equal rows
+        array[i] = value
     return array
 
 
@@ -53,6 +66,14 @@ def _real(value: object) -> float:
     try:
         return float(value)  # type: ignore[arg-type]
     except OverflowError:
-        return np.inf if isinstance(value, int) and value > 0 else -np.inf
+        return math.inf if isinstance(value, int) and value > 0 else -math.inf
     except (TypeError, ValueError):
-        return np.nan
+        return math.nan
+
+
+def _integer(value: object) -> int:
+    if not isinstance(value, (int, np.integer)):
+        value = _real(value)
+        if not math.isfinite(value):
+            value = 0 if math.isnan(value) else math.copysign(_LARGEST_COUNT, value)
+    return round(min(max(value, -_LARGEST_COUNT), _LARGEST_COUNT))

@@ -9,20 +9,21 @@ Not here  the two laws (exponential.py, permute_and_flip.py), the samplers (nois
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reticent.amounts import show_up
 from reticent.errors import require
 from reticent.guarantees import RECORD, PureDP, Unit, plain
 from reticent.guarantees.card import Evidence, How, Utility
-from reticent.mechanisms.base import Release
+from reticent.mechanisms.base import Mechanism, Release
 from reticent.mechanisms.reading import read_reals
 from reticent.noise import Grid, Source
-from reticent.rational import Number, positive, whole
+from reticent.rational import Number, budget, positive, whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -31,7 +32,7 @@ _SCORE_BITS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection(ABC):
+class Selection(Mechanism[int]):
     """Choose one of ``candidates`` by private scores that one unit changes by ``sensitivity``.
 
     ``monotone`` scores all move the same way when a unit is added; they need half the noise.
@@ -46,11 +47,14 @@ class Selection(ABC):
     unit: Unit = RECORD
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        object.__setattr__(self, "epsilon", budget(self.epsilon, "epsilon"))
         object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
         whole(self.candidates, "candidates", least=1)
         require(isinstance(self.monotone, bool), "monotone", self.monotone, "true or false")
         require(isinstance(self.unit, Unit), "unit", self.unit, "a Unit")
+        # a replacement takes from one score and adds to another
+        one_way = self.unit.relation == "add-remove" or not self.monotone
+        require(one_way, "monotone", self.monotone, "false for units that are substituted")
 
     @abstractmethod
     def _choose(self, scores: NDArray[np.int64], source: Source) -> int:
@@ -88,10 +92,11 @@ class Selection(ABC):
         }
 
     def utility(self) -> Utility:
-        """Theorem 3: P[best - chosen > (g/c) ln(20 n)] < 0.05."""
-        within = float(self.grid.step / self.rate) * math.log(20 * self.candidates)
+        """Theorem 3: P[best - chosen > (g/c) ln(20 n) + g] < 0.05."""
+        steps = math.log(20 * self.candidates) / float(self.rate) + 1
+        within = float(self.grid.step) * steps
         return Utility(
-            sentence=f"the chosen score is within {within:.4g} of the best, 95 times in 100",
+            sentence=f"the chosen score is within {show_up(within)} of the best, 95 times in 100",
             within_95=within,
         )
 
@@ -99,7 +104,7 @@ class Selection(ABC):
         """Sensitivity, bounds and floating-point measure."""
         direction = "in one direction" if self.monotone else "either way"
         return How(
-            sensitivity=f"{self.unit} moves each score by at most {self.sensitivity}, {direction}",
+            sensitivity=f"{self.unit}, moves each score by at most {self.sensitivity}, {direction}",
             bounds="none needed: the list of candidates is public",
             floating_point=f"scores are integers times 2**{self.grid.exponent}; the law is exact",
         )

@@ -14,20 +14,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reticent.amounts import show_up
 from reticent.errors import require
 from reticent.guarantees import RECORD, PureDP, Unit, plain
 from reticent.guarantees.card import Evidence, How, Utility
-from reticent.mechanisms.base import Release
+from reticent.mechanisms.base import Mechanism, Release
 from reticent.mechanisms.reading import read_reals
 from reticent.noise import LARGEST_SCALE, Grid, Source, snapped_laplace
-from reticent.rational import Number, positive, rational, whole
+from reticent.rational import Number, budget, positive, rational, whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnappedLaplace:
+class SnappedLaplace(Mechanism["NDArray[np.float64]"]):
     """Release ``size`` reals in [lower, upper]; one unit moves them ``sensitivity`` in total.
 
     ``coordinates`` says how many of them one unit can move; all of them unless told otherwise.
@@ -48,8 +49,8 @@ class SnappedLaplace:
     unit: Unit = RECORD
 
     def __post_init__(self) -> None:
-        for name in ("epsilon", "sensitivity"):
-            object.__setattr__(self, name, positive(getattr(self, name), name))
+        object.__setattr__(self, "epsilon", budget(self.epsilon, "epsilon"))
+        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
         for name in ("lower", "upper"):
             object.__setattr__(self, name, rational(getattr(self, name), name))
         whole(self.size, "size", least=1)
@@ -59,6 +60,7 @@ class SnappedLaplace:
         require(isinstance(self.unit, Unit), "unit", self.unit, "a Unit")
         ordered = Fraction(self.lower) < Fraction(self.upper)
         require(ordered, "lower", self.lower, f"below upper, {self.upper}")
+        self.grid.check(Fraction(self.lower), Fraction(self.upper))
         fits = self.scale / self.grid.step <= LARGEST_SCALE
         require(fits, "epsilon", self.epsilon, "large enough for noise of 50 bits on its grid")
 
@@ -99,7 +101,7 @@ class SnappedLaplace:
         step, scale = float(self.grid.step), float(self.scale)
         within = scale * math.log(20) + step
         return Utility(
-            sentence=f"within {within:.4g} of the true value, 95 times in 100",
+            sentence=f"within {show_up(within)} of the true value, 95 times in 100",
             mean_absolute_error=scale + step / 2,
             within_95=within,
             bias=f"values outside [{self.lower}, {self.upper}] are clamped",
@@ -107,11 +109,12 @@ class SnappedLaplace:
 
     def how(self) -> How:
         """Sensitivity, bounds and floating-point measure."""
+        values = "the value" if self.size == 1 else f"{self.size} values in all"
         extra = float(self.widened / Fraction(self.sensitivity) - 1)
         return How(
             sensitivity=(
-                f"{self.unit} changes the {self.size} values by {self.sensitivity} in all, widened "
-                f"by a factor 1 + {extra:.3g} for rounding"
+                f"{self.unit}, changes {values} by {self.sensitivity}, and by a factor of "
+                f"1 + {show_up(extra, 2)} more for rounding"
             ),
             bounds=f"declared: [{self.lower}, {self.upper}]; values outside are clamped",
             floating_point=f"values and noise are integers times 2**{self.grid.exponent}",

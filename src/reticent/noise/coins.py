@@ -78,10 +78,10 @@ def _flip(
 ) -> NDArray[np.bool_]:
     threshold = np.floor(approximate * 2.0**WORD).astype(np.int64)
     words = source.words(exact.shape).astype(np.int64)
-    heads = words < threshold - 1
+    heads = np.asarray(words < threshold - 1)  # an array even for one coin, which may be settled
     for at in np.flatnonzero(heads != (words < threshold + 2)):
         heads.flat[at] = decide(int(words.flat[at]), law, exact[int(at)], source)
-    return heads
+    return heads[()]
 
 
 def _itself(p: Fraction, bits: int) -> Bounds:

@@ -38,9 +38,11 @@ def log(x: Fraction, bits: int) -> Bounds:
     """Bounds on the natural logarithm of x > 0, at most about 2**-bits apart."""
     context = _context(bits // 3 + 20)
     least, most = _decimals(x, bits // 3 + 20)
+    lower, upper = context.ln(least), context.ln(most)
+    # ln 1 is exactly 0, whose neighbours would fill the memory when written out as fractions
     return (
-        Fraction(context.next_minus(context.ln(least))),
-        Fraction(context.next_plus(context.ln(most))),
+        Fraction(context.next_minus(lower)) if lower else Fraction(0),
+        Fraction(context.next_plus(upper)) if upper else Fraction(0),
     )
 
 

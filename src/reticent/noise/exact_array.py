@@ -73,9 +73,10 @@ def _fraction(value: object, name: str) -> Fraction:
 
 
 def _float(value: Fraction) -> float:
+    sign = 1 if value >= 0 else -1
     try:
         nearest = float(value)
     except OverflowError:  # larger than any float: every use below treats 1e308 alike
-        return float(np.copysign(np.finfo(np.float64).max, value.numerator))
+        return sign * float(np.finfo(np.float64).max)
     # A positive rational below the smallest float must not turn into zero.
-    return nearest if nearest or not value else float(np.copysign(5e-324, value.numerator))
+    return nearest if nearest or not value else sign * 5e-324

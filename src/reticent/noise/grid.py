@@ -68,27 +68,31 @@ class Grid:
         """Sensitivity after rounding, when one unit moves at most ``coordinates`` values."""
         return sensitivity + self.step * coordinates  # Theorem 5
 
-    def quantise(
-        self, values: NDArray[np.float64], *, lower: Fraction, upper: Fraction
-    ) -> NDArray[np.int64]:
-        """Clamp to the declared bounds and round to the grid; NaN counts as the lower bound."""
+    def check(self, lower: Fraction, upper: Fraction) -> tuple[int, int]:
+        """The outermost grid points within the bounds, which must hold one."""
         least, most = math.ceil(lower / self.step), math.floor(upper / self.step)
         require(
             -_LARGEST <= least <= most <= _LARGEST,
             "bounds",
-            (lower, upper),
+            (str(lower), str(upper)),
             "wide enough to hold a grid point and within 2**61 steps",
         )
-        known = np.where(np.isnan(values), float(lower), values)
-        clamped = np.clip(known, float(lower), float(upper))
-        units = np.rint(np.ldexp(clamped, -self.exponent))  # exact but for the rounding
-        # float(2**61) is exact, so the conversion cannot wrap; then the bounds hold as integers
-        whole: NDArray[np.int64] = units.clip(-(2.0**61), 2.0**61).astype(np.int64)
+        return least, most
+
+    def quantise(
+        self, values: NDArray[np.float64], *, lower: Fraction, upper: Fraction
+    ) -> NDArray[np.int64]:
+        """Clamp to the declared bounds and round to the grid; NaN counts as the lower bound."""
+        least, most = self.check(lower, upper)
+        clamped = np.fmin(np.fmax(values, float(lower)), float(upper))  # of NaN and x, fmax is x
+        units = np.rint(clamped * 2.0**-self.exponent)  # exact but for the rounding
+        # At most 2**61, which a float holds exactly, so it cannot wrap; then as integers in bounds.
+        whole: NDArray[np.int64] = units.astype(np.int64)
         return whole.clip(least, most)
 
     def values(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
         """Grid points as floats: post-processing of integers, so it reveals nothing more."""
-        return np.ldexp(units.astype(np.float64), self.exponent)
+        return units.astype(np.float64) * 2.0**self.exponent
 
 
 def snapped_laplace(

@@ -3,8 +3,8 @@
 Theory    docs/theory/noise.md, "Source": the promise is computational, as strong as AES-256.
 Not here  what is made of the bits (laplace.py, coins.py, selection.py).
 
-A system source takes its key from the operating system when it first draws, and again in a forked
-child or a process it was sent to, so no two processes ever share bits. A seeded source is for
+A system source takes its key from the operating system when it is made, and again in a forked
+child or a process it was sent to, so no two processes share bits. A seeded source is for
 experiments and tests; everything it touches is stamped ``private: false``.
 """
 

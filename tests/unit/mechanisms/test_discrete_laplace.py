@@ -62,10 +62,18 @@ def test_only_the_shape_can_be_wrong(shape) -> None:
         mechanism.release(np.full(shape, 987654), Source.seeded(3))
 
 
-def test_ragged_data_is_refused_without_being_shown() -> None:
-    with pytest.raises(ParameterError) as refused:
-        DiscreteLaplace(epsilon=1, size=2).release([[987654], [987654, 2]], Source.seeded(1))
-    assert "987654" not in str(refused.value)
+@pytest.mark.parametrize("odd", [1j, "x", None, 0.5, [7], [7, 8], 10**40, b"1", {}])
+def test_no_value_decides_how_another_is_read(odd) -> None:
+    """NumPy would turn the whole list into the type of its oddest member."""
+    mechanism = DiscreteLaplace(epsilon=40, size=3)
+    value = mechanism.release([2**53 + 1, True, odd], Source.seeded(3)).value
+    assert value[:2].tolist() == [2**53 + 1, 1]
+
+
+@pytest.mark.parametrize("data", [5, None, [[1, 2, 3], [4, 5, 6]], {}, "abcd"])
+def test_what_is_no_vector_is_refused_without_being_shown(data) -> None:
+    with pytest.raises(ParameterError, match="^data must be a vector of length 3, got 'shape"):
+        DiscreteLaplace(epsilon=1, size=3).release(data, Source.seeded(1))
 
 
 @pytest.mark.parametrize(

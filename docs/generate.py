@@ -1,0 +1,78 @@
+"""Write the parts of the repository that are made from code; ``--check`` says if one is stale.
+
+docs/command-line.md                             the help of every command, between markers
+src/reticent/guarantees/guarantee-card-1.schema.json   the JSON Schema of a card
+
+The help is laid out by Typer, so it is compared under the version that wrote it only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import typer
+
+from reticent.guarantees.card import card_schema
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs/command-line.md"
+SCHEMA = ROOT / "src/reticent/guarantees/guarantee-card-1.schema.json"
+_HELP = re.compile(r"<!-- help: (reticent[a-z -]*) -->\n.*?<!-- end -->", re.DOTALL)
+_TYPER = re.compile(r"<!-- laid out by Typer [^ ]* -->")
+
+
+def page(text: str) -> str:
+    """``text`` with the help between each pair of markers made anew."""
+    stamped = _TYPER.sub(f"<!-- laid out by Typer {typer.__version__} -->", text)
+    return _HELP.sub(lambda marker: _block(marker[1]), stamped)
+
+
+def schema(text: str) -> str:
+    """The JSON Schema of a card; what is there now does not matter."""
+    return json.dumps(card_schema(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+FILES: dict[Path, Callable[[str], str]] = {PAGE: page, SCHEMA: schema}
+
+
+def stale() -> list[Path]:
+    """The files that differ from what would be written."""
+    return [path for path, make in FILES.items() if make(_text(path)) != _text(path)]
+
+
+def typer_differs() -> bool:
+    """Whether another version of Typer than the installed one laid the help out."""
+    return f"Typer {typer.__version__} " not in _text(PAGE)
+
+
+def main(arguments: list[str]) -> int:
+    """Write, or with ``--check`` only compare; 1 if something is stale."""
+    if "--check" in arguments:
+        found = stale()
+        for path in found:
+            sys.stderr.write(f"stale: {path.relative_to(ROOT)}; run python docs/generate.py\n")
+        return 1 if found else 0
+    for path, make in FILES.items():
+        path.write_text(make(_text(path)), encoding="utf-8")
+    return 0
+
+
+def _block(command: str) -> str:
+    words = [sys.executable, "-m", *command.split(), "--help"]
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
+    run = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
+    return f"<!-- help: {command} -->\n```text\n{run.stdout.rstrip()}\n```\n<!-- end -->"
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

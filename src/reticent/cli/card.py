@@ -1,0 +1,181 @@
+"""``reticent card``: show a guarantee card, check it, print its schema.
+
+Not here  what makes a card hold (guarantees/card.py, mechanisms/verification.py), how it is shown
+          (guarantees/card_views.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reticent.cli.failures import ExitCode, Failure
+from reticent.cli.files import read_text
+from reticent.cli.output import Json, say, say_json, talk
+from reticent.errors import CardError, ReticentError
+
+if TYPE_CHECKING:
+    from reticent.guarantees.card import Card
+
+app = typer.Typer(
+    help="Show and check guarantee cards.", rich_markup_mode=None, no_args_is_help=True
+)
+
+SCHEMA_FILE = "guarantee-card-1.schema.json"
+
+
+class Format(StrEnum):
+    """How a card is shown."""
+
+    text = "text"
+    markdown = "markdown"
+    html = "html"
+    json = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of checking one file."""
+
+    file: str
+    is_card: bool
+    id: str | None
+    title: str | None
+    problems: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether this is a card and everything on it that can be recomputed was found again."""
+        return self.is_card and not self.problems
+
+
+@app.command("show")
+def show(
+    file: Annotated[
+        Path, typer.Argument(help="A card as JSON; - reads standard input.", metavar="FILE")
+    ],
+    form: Annotated[Format, typer.Option("--format", help="How to show it.")] = Format.text,
+    as_json: Json = False,
+) -> None:
+    """Show a card as text, Markdown, HTML or JSON.
+
+    Exit code 1 and a warning if what it says does not follow from its own event.
+    """
+    card = _read(file)
+    problems = _problems(card, str(file))
+    say(_shown(card, Format.json if as_json else form).removesuffix("\n"))
+    if problems:
+        talk(f"warning: do not rely on this card: {'; '.join(problems)}")
+        talk(f"  next: reticent card verify {file}")
+        raise typer.Exit(ExitCode.FOUND)
+
+
+@app.command("verify")
+def verify(
+    files: Annotated[list[Path], typer.Argument(help="Cards as JSON.", metavar="FILE...")],
+    as_json: Json = False,
+) -> None:
+    """Recompute what cards say and list what differs.
+
+    Exit code 0 if all hold, 1 if something differs, 2 if a file is no card.
+    """
+    verdicts = [_verdict(file) for file in files]
+    if as_json:
+        cards = [{**asdict(verdict), "holds": verdict.holds} for verdict in verdicts]
+        say_json("card-verify/1", holds=all(v.holds for v in verdicts), cards=cards)
+    else:
+        for verdict in verdicts:
+            _say_verdict(verdict)
+        talk(
+            "recomputed: words, promise, error, method, theorem, id. The id is a fingerprint, not "
+            "a signature: scope, budget and audit are as the maker of the card states them"
+        )
+    if not all(verdict.is_card for verdict in verdicts):
+        raise typer.Exit(ExitCode.USAGE)
+    if not all(verdict.holds for verdict in verdicts):
+        raise typer.Exit(ExitCode.FOUND)
+
+
+@app.command("schema")
+def schema(as_json: Json = False) -> None:
+    """Print the JSON Schema of a card.
+
+    It is JSON with or without --json.
+    """
+    say((resources.files("reticent.guarantees") / SCHEMA_FILE).read_text(encoding="utf-8").strip())
+
+
+def _read(file: Path) -> Card:
+    from reticent.guarantees.card import Card
+
+    try:
+        return Card.from_json(read_text(file))
+    except CardError as error:
+        raise _no_card(str(file), str(error)) from None
+
+
+def _problems(card: Card, file: str) -> list[str]:
+    """What does not follow from the card's own event; a card without an event is none."""
+    try:
+        return card.problems()
+    except ReticentError as error:
+        raise _no_card(file, str(error)) from None
+    except (ArithmeticError, TypeError, ValueError, RecursionError) as error:
+        raise _no_card(file, f"its figures cannot be computed ({type(error).__name__})") from None
+
+
+def _no_card(file: str, why: str) -> Failure:
+    return Failure(f"{file} is no guarantee card", why=why, next_command="reticent card schema")
+
+
+def _verdict(file: Path) -> Verdict:
+    from reticent.guarantees.card_facts import printable
+
+    name = str(file)
+    try:
+        card = _read(file)
+        problems = _problems(card, name)
+    except Failure as failure:
+        why = failure.why or failure.what
+        return Verdict(name, is_card=False, id=None, title=None, problems=(printable(why),))
+    found = dict.fromkeys([*problems, *_mechanism_problems(card)])
+    return Verdict(name, True, card.id, card.title, tuple(map(printable, found)))
+
+
+def _mechanism_problems(card: Card) -> list[str]:
+    from reticent.mechanisms import verify as recompute
+
+    try:
+        return recompute(card)
+    except ReticentError as error:
+        return [f"mechanism: {error}"]
+    except (ArithmeticError, TypeError, ValueError, RecursionError) as error:
+        return [f"mechanism: its figures cannot be computed ({type(error).__name__})"]
+
+
+def _say_verdict(verdict: Verdict) -> None:
+    from reticent.guarantees.card_facts import printable
+
+    word = "holds" if verdict.holds else "DIFFERS" if verdict.is_card else "NO CARD"
+    title = f"  {printable(verdict.title)}" if verdict.title is not None else ""
+    say(f"{word:<8}{printable(verdict.file)}{title}")
+    for problem in verdict.problems:
+        say(f"        {problem}")
+
+
+def _shown(card: Card, form: Format) -> str:
+    if form is Format.json:
+        return card.to_json()
+    from reticent.guarantees import card_views
+
+    views = {
+        Format.text: card_views.card_text,
+        Format.markdown: card_views.card_markdown,
+        Format.html: card_views.card_html,
+    }
+    return views[form](card)

@@ -1,0 +1,85 @@
+"""``reticent demo``: plan, release, be refused and attack, on bundled public data.
+
+Not here  the steps (demo_steps.py).
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reticent.cli.failures import ExitCode, Failure, reason
+from reticent.cli.files import write_atomically
+from reticent.cli.output import Json, progress, say, say_json
+
+if TYPE_CHECKING:
+    from reticent.cli.demo_steps import Step
+
+
+def demo(
+    directory: Annotated[
+        Path, typer.Option("--directory", help="Where the guarantee cards are written.")
+    ] = Path("reticent-demo"),
+    fast: Annotated[bool, typer.Option("--fast", help="Attack with fewer draws.")] = False,
+    as_json: Json = False,
+) -> None:
+    """A tour on public sample data: plan, release, refuse, attack."""
+    from reticent.cli.demo_steps import STEPS, Tour
+
+    _prepare(directory)
+    tour = Tour(draws=200_000 if fast else 2_000_000)
+    with progress(len(STEPS)) as advance:
+        steps: list[Step] = []
+        for title, step in STEPS.items():
+            advance(title)
+            steps.append(step(tour))
+    paths = _write(directory, tour.files())
+    if as_json:
+        fields = {name: value for step in steps for name, value in step.fields.items()}
+        say_json("demo/1", data=tour.data, **fields, files=[str(path) for path in paths])
+    else:
+        _say_steps(tour.data, list(STEPS), steps)
+        _say_files(directory, paths)
+    if not tour.promise_held:
+        raise typer.Exit(ExitCode.FOUND)
+
+
+def _prepare(directory: Path) -> None:
+    """Make the directory; refuse one that holds anything but what an earlier demo wrote there."""
+    from reticent.cli.demo_steps import FILES
+
+    again = "reticent demo --directory another-name"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        others = {path.name for path in directory.iterdir()} - set(FILES)
+    except OSError as error:
+        what = f"{directory} cannot be made a directory"
+        raise Failure(what, why=reason(error), next_command=again) from None
+    if others:
+        why = "the demo overwrites nothing but its own cards"
+        raise Failure(f"{directory} holds other files", why=why, next_command=again)
+
+
+def _write(directory: Path, files: dict[str, str]) -> list[Path]:
+    paths = [directory / name for name in files]
+    for path, text in zip(paths, files.values(), strict=True):
+        write_atomically(path, text)
+    return paths
+
+
+def _say_steps(data: str, titles: list[str], steps: list[Step]) -> None:
+    say(data)
+    for number, (title, step) in enumerate(zip(titles, steps, strict=True), start=1):
+        say(f"\n{number}. {title}")
+        for line in step.lines:
+            say(f"   {line}".rstrip())
+
+
+def _say_files(directory: Path, paths: list[Path]) -> None:
+    say("\nThe guarantee cards:")
+    for path in paths:
+        say(f"   {path}")
+    say(f"next: reticent card verify {shlex.quote(str(directory))}/*.json")

@@ -1,0 +1,81 @@
+"""How a command ends: the exit codes, and each error as what happened, why, and what to do next.
+
+Not here  the errors themselves (errors.py).
+
+An error that nobody foresaw is named by its class only: its text could hold private values.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from reticent import errors
+from reticent.cli.output import talk
+
+
+class ExitCode(IntEnum):
+    """What the exit code of ``reticent`` means; scripts may rely on it."""
+
+    DONE = 0
+    FOUND = 1  # the check found something
+    USAGE = 2  # wrong usage
+    REFUSED = 3  # by preferences or a budget
+    EXTRA_MISSING = 4
+    BUG = 70  # an error in Reticent itself
+    INTERRUPTED = 130
+    PIPE_CLOSED = 141
+
+
+class Failure(Exception):
+    """A command cannot go on: what happened, why, and a next command that works."""
+
+    def __init__(self, what: str, *, why: str = "", next_command: str = "") -> None:
+        self.what, self.why, self.next_command = what, why, next_command
+        super().__init__(what)
+
+
+def explain(error: Exception) -> ExitCode:
+    """Say on stderr what an error means, and give the exit code for it."""
+    if isinstance(error, Failure):
+        next_command = error.next_command or "reticent --help"
+        return _tell("error", error.what, error.why, next_command, ExitCode.USAGE)
+    if isinstance(error, errors.BudgetExceeded):
+        why = "nothing was drawn and nothing was charged"
+        return _tell("refused", str(error), why, "reticent --help", ExitCode.REFUSED)
+    if isinstance(error, errors.MissingExtra):
+        install = f"pip install 'reticent[{error.extra}]'"
+        return _tell("error", f"{error.what} is not installed", "", install, ExitCode.EXTRA_MISSING)
+    if isinstance(error, errors.ReticentError):
+        return _tell("error", str(error), "", "reticent --help", ExitCode.USAGE)
+    if isinstance(error, OSError):
+        what = f"{error.filename} cannot be used" if error.filename is not None else "no access"
+        return _tell("error", what, reason(error), "reticent --help", ExitCode.USAGE)
+    if hasattr(error, "format_message"):  # Typer's errors of usage, whatever their class is called
+        return _usage(error)
+    what = f"something unforeseen happened ({type(error).__name__})"
+    why = "this is an error in Reticent; its text is not shown because it could hold private values"
+    return _tell("error", what, why, "reticent --debug ..., to see where", ExitCode.BUG)
+
+
+def reason(error: OSError) -> str:
+    """Why the operating system refused, in its own words."""
+    return error.strerror or type(error).__name__
+
+
+def _usage(error: Exception) -> ExitCode:
+    message = error.format_message()  # type: ignore[attr-defined]
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "reticent"
+    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, complete as it is
+        talk(message, raw=True)
+        return ExitCode.USAGE
+    return _tell("error", message, "", f"{path} --help", ExitCode.USAGE)
+
+
+def _tell(kind: str, what: str, why: str, next_command: str, code: ExitCode) -> ExitCode:
+    talk(f"{kind}: {what}")
+    if why:
+        talk(f"  {why}")
+    if next_command:
+        talk(f"  next: {next_command}")
+    return code

@@ -1,0 +1,58 @@
+"""Reading and writing files: whole or not at all.
+
+Not here  what is in them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from reticent.cli.failures import Failure, reason
+
+LARGEST = 1 << 20
+"""Bytes of the longest file that is read; a card has a few thousand."""
+
+
+def read_text(path: Path) -> str:
+    """The text of a small file, or of standard input for ``-``."""
+    packed = _read_bytes(path)
+    if len(packed) > LARGEST:
+        raise Failure(f"{path} is longer than {LARGEST:,} bytes", why="no card is that long")
+    try:
+        return packed.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Failure(f"{path} is not text in UTF-8", why="a card is a JSON file") from None
+
+
+def _read_bytes(path: Path) -> bytes:
+    if str(path) == "-":
+        return sys.stdin.buffer.read(LARGEST + 1)
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST + 1)
+    except OSError as error:
+        raise Failure(f"{path} cannot be read", why=reason(error)) from None
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file whole: a reader, or a crash, meets the old file or the new one, never a part."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0o077)
+    os.umask(current)
+    return current

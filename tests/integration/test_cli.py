@@ -1,0 +1,223 @@
+"""The command as a process: codes, streams, signals, start-up cost, and pages that stay current."""
+
+import importlib.util
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "command-line.md"
+HEAVY = {"numpy", "scipy", "numba", "matplotlib", "fastapi", "pydantic", "cryptography", "rich"}
+CANARY = "canary-6650"
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "reticent", *map(str, arguments)]
+
+
+def reticent(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*arguments),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def cards(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("tour") / "cards"
+    started = time.monotonic()
+    ended = reticent("demo", "--directory", folder)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == ""
+    assert time.monotonic() - started < 20
+    return folder
+
+
+def test_help_imports_nothing_heavy() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "reticent", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {line.split("|")[-1].strip().split(".")[0] for line in ended.stderr.splitlines()}
+    assert "typer" in imported
+    assert not imported & HEAVY
+
+
+def cpu_seconds(*arguments: object) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert reticent(*arguments).returncode == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["card", "show", "--help"]])
+def test_small_answers_are_quick(arguments) -> None:
+    assert min(cpu_seconds(*arguments) for _ in range(3)) < 0.6
+
+
+def test_the_script_is_installed() -> None:
+    script = Path(sys.executable).with_name("reticent")
+    ended = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
+    assert ended.stdout == reticent("--version").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "schema"),
+    [
+        (["doctor", "--json"], "doctor/1"),
+        (["card", "verify", "hours.json", "occupation.json", "--json"], "card-verify/1"),
+        (["card", "show", "hours.json", "--json"], "guarantee-card/1"),
+        (["card", "show", "hours.json", "--format", "json"], "guarantee-card/1"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value[:2]),
+)
+def test_json_is_one_object_on_stdout(cards, arguments, schema) -> None:
+    ended = reticent(*arguments, cwd=cards)
+    assert ended.returncode == 0
+    assert json.loads(ended.stdout)["schema"] == schema
+
+
+def test_demo_as_json(tmp_path) -> None:
+    ended = reticent("demo", "--fast", "--json", cwd=tmp_path)
+    told = json.loads(ended.stdout)
+    assert (ended.returncode, ended.stderr, told["schema"]) == (0, "", "demo/1")
+    assert sorted(told["files"]) == sorted(f"reticent-demo/{f.name}" for f in cards_in(tmp_path))
+
+
+def cards_in(folder: Path) -> list[Path]:
+    return list((folder / "reticent-demo").iterdir())
+
+
+def test_talk_stays_off_stdout(cards) -> None:
+    ended = reticent("card", "verify", "hours.json", cwd=cards)
+    assert ended.stdout == "holds   hours.json  Sum of weekly hours\n"
+    assert ended.stderr.startswith("recomputed: ")
+
+
+def test_a_changed_card_is_found(cards, tmp_path) -> None:
+    text = (cards / "hours.json").read_text(encoding="utf-8")
+    changed = tmp_path / "changed.json"
+    changed.write_text(text.replace("Sum of weekly", "Mean of weekly"), encoding="utf-8")
+    assert reticent("card", "verify", changed).returncode == 1
+    assert reticent("card", "show", changed).returncode == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["dmeo"],
+        ["card", "show"],
+        ["card", "show", "none.json"],
+        ["card", "show", "."],
+        ["card", "show", "canary.json"],
+        ["card", "verify", "canary.json"],
+        ["card", "show", "canary.json", "--format", "xml"],
+        ["doctor", "--nothing"],
+        ["demo", "--directory", "canary.json"],
+        ["demo", "--directory", "."],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_a_sentence(tmp_path, arguments) -> None:
+    (tmp_path / "canary.json").write_text(f'{{"title": "{CANARY}"}}')
+    ended = reticent(*arguments, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+    assert CANARY not in ended.stdout + ended.stderr
+    if "verify" not in arguments:
+        assert ended.stdout == ""
+        assert ended.stderr.startswith("error: ")
+        assert "\n  next: reticent" in ended.stderr
+
+
+def next_commands(text: str) -> list[list[str]]:
+    lines = (line.strip() for line in text.splitlines())
+    return [line.split()[2:] for line in lines if line.startswith("next: reticent")]
+
+
+@pytest.mark.parametrize("arguments", [["dmeo"], ["card", "shwo"], ["card", "show", "empty.json"]])
+def test_the_next_command_works(tmp_path, arguments) -> None:
+    (tmp_path / "empty.json").write_text("{}")
+    (following,) = next_commands(reticent(*arguments, cwd=tmp_path).stderr)
+    assert reticent(*following, cwd=tmp_path).returncode == 0
+
+
+def test_debug_shows_a_traceback_and_keeps_the_code() -> None:
+    ended = reticent("--debug", "card", "show", "none.json")
+    assert ended.returncode == 2
+    assert "Traceback" in ended.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a named pipe")
+def test_an_interrupt_is_one_line_and_130(tmp_path) -> None:
+    pipe = tmp_path / "card.json"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        command("card", "show", pipe), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with pipe.open("wb"):  # returns when the command has opened it too
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes close differently")
+@pytest.mark.parametrize("arguments", [["card", "schema"], ["--help"]], ids=" ".join)
+def test_a_closed_pipe_is_quiet(arguments) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.Popen(command(*arguments), stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (141, b"")
+
+
+def test_output_is_utf_8_whatever_the_locale(cards) -> None:
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    ended = reticent("card", "show", "hours.json", cwd=cards, env=environment)
+    assert ended.returncode == 0
+    assert "ε = 0.3" in ended.stdout
+
+
+def generator():
+    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_files_are_current() -> None:
+    generate = generator()
+    if generate.typer_differs():
+        pytest.skip("docs/command-line.md was laid out by another version of Typer")
+    assert generate.stale() == []
+
+
+def test_a_stale_page_would_be_found() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert generator().page(text.replace("--directory", "--folder")) != text.replace(
+        "--directory", "--folder"
+    )
+
+
+def test_every_command_is_on_the_page() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for path in ("", " demo", " doctor", " card", " audit"):
+        assert f"<!-- help: reticent{path} -->" in text
+    for path in ("card show", "card verify", "card schema", "audit noise"):
+        assert f"<!-- help: reticent {path} -->" in text
