@@ -39,7 +39,8 @@ def read_integers(values: ArrayLike, size: int) -> NDArray[np.int64]:
         return array.astype(np.int64).clip(-_LARGEST_COUNT, _LARGEST_COUNT)
     if array.dtype.kind == "f":
         reals: NDArray[np.float64] = np.nan_to_num(array.astype(np.float64), nan=0.0)
-        return np.rint(reals.clip(-_LARGEST_COUNT, _LARGEST_COUNT)).astype(np.int64)
+        whole: NDArray[np.int64] = np.rint(reals).clip(-(2.0**60), 2.0**60).astype(np.int64)
+        return whole
     return np.array([_integer(value) for value in array], dtype=np.int64)
 
 
