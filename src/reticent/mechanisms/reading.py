@@ -10,6 +10,7 @@ else values are read one by one, so that no value decides how another one is rea
 from __future__ import annotations
 
 import math
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,10 +65,12 @@ def _one_by_one(values: Any) -> NDArray[Any]:
 
 
 def _real(value: object) -> float:
+    if isinstance(value, np.ndarray):  # some versions of NumPy warn, which others would see
+        return math.nan
     try:
         return float(value)  # type: ignore[arg-type]
     except OverflowError:
-        return math.inf if isinstance(value, int) and value > 0 else -math.inf
+        return math.inf if isinstance(value, Rational) and value > 0 else -math.inf
     except (TypeError, ValueError):
         return math.nan
 

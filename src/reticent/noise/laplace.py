@@ -40,7 +40,8 @@ _MARGIN = 2.0**-40  # on ln U; the error of double precision is below 2**-44, Le
 _BLOCK = 1 << 13  # draws at a time: the arrays of one block stay in the cache
 _LOG_2_64 = 64 * math.log(2)
 _ROUNDING = 1.5 * 2.0**52  # adding and taking it away rounds a smaller float to an integer
-_TWO_62 = np.int64(1 << 62)
+_TWO_52 = np.int64(1 << 52)
+_FOLDS = (1 << 65, (1 << 65) | (1 << 64) - 1)  # leave the 64 bits of U, or turn them over
 
 
 @overload
@@ -158,28 +159,42 @@ def _draw(
 def _draw_one(scale: Scalar, source: Source) -> np.int64:
     """``_draw`` for a single number, several times faster than arrays of one.
 
-    Python takes longer over longer integers and no time to make small ones, so what depends on the
-    noise is kept in floats, NumPy integers, or Python integers of one length.
+    Python is slower with longer integers and fastest with small ones, which a clock can see. So
+    what depends on the noise is kept in floats, in NumPy integers, or in integers of one length.
     """
     law = _single_law(scale)
     source.note("discrete_laplace", scale=scale, shape=())
-    word = source.bits(64)
-    sign, word = (1.0, word) if word < 1 << 63 else (-1.0, word ^ (1 << 64) - 1)
-    middle = word + 0.5
-    y = max((_LOG_2_64 - law.shift - math.log(middle)) * law.stretch, -0.5)
+    word = source.padded_bits(64)
+    negative = word >> 63 & 1
+    word ^= _FOLDS[negative]  # 66 bits; the lowest 64 are U, of which the first is 0
+    high, low = word >> 32, (word | 1 << 32) & (1 << 33) - 1  # 34 and 33 bits
+    middle = (high - 3 * 2.0**32) * 2.0**32 + (low - 2.0**32 + 0.5)
+    y = (_LOG_2_64 - law.shift - math.log(middle)) * law.stretch
+    y += (-0.5 - y) * (y < -0.5)
     whole = (y - 0.5 + _ROUNDING) - _ROUNDING  # floor(y), unless y is close to an integer
     margin = (_MARGIN + 1 / middle) * law.stretch
-    if abs(y - whole - 0.5) + margin >= 0.5 or word == 0:
-        whole = float(_settle(word, Fraction(scale), law.low_bits, source))
+    if abs(y - whole - 0.5) + margin >= 0.5 or middle == 0.5:
+        whole = float(_settle(word & (1 << 64) - 1, Fraction(scale), law.low_bits, source))
+    sign = 1.0 - 2.0 * negative
     if not law.low_bits:
-        return np.int64((whole + 1) * sign)
-    low_word, mask = source.bits(64), (1 << law.low_bits) - 1
-    low = np.int64((low_word | 1 << 62) & (mask | 1 << 62)) - _TWO_62
-    if low_word >> 32 < law.doubtful:
-        low = np.int64(_thin(int(low), low_word >> 32, Fraction(scale), law.low_bits, source))
+        return _integer((whole + 1) * sign)
+    digits = _low_digits_of_one(law, scale, source)
     if whole < 0:
         return np.int64(0)
-    return (np.int64(whole) * np.int64(mask + 1) + low + np.int64(1)) * np.int64(sign)
+    return (_integer(whole) * np.int64(1 << law.low_bits) + digits + 1) * _integer(sign)
+
+
+def _low_digits_of_one(law: _SingleLaw, scale: Scalar, source: Source) -> np.int64:
+    word, mask = source.padded_bits(64), (1 << law.low_bits) - 1
+    if word >> 32 < law.doubtful + (1 << 32):
+        chance = (word >> 32) - (1 << 32)
+        return np.int64(_thin(word & mask, chance, Fraction(scale), law.low_bits, source))
+    return np.int64((word | 1 << 62) & (mask | 1 << 62)) - np.int64(1 << 62)
+
+
+def _integer(value: float) -> np.int64:
+    """A float that is an integer below 2**51, by way of a Python integer of 53 bits."""
+    return np.int64(int(value + 2.0**52)) - _TWO_52
 
 
 def _settle(word: int, t: Fraction, low_bits: int, source: Source) -> int:

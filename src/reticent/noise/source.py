@@ -78,11 +78,15 @@ class Source:
 
     def bits(self, count: int) -> int:
         """A uniform integer of ``count`` bits, for single draws and exact decisions."""
+        return self.padded_bits(count) - (1 << count)
+
+    def padded_bits(self, count: int) -> int:
+        """``bits`` under a leading 1: of one length whatever is drawn, so as slow to work with."""
         size = (count + 7) // 8
         with self._ready():
             drawn = self._cipher.update(_ZEROS[:size])
             self._drawn += size
-        return int.from_bytes(drawn, "little") >> (-count % 8)
+        return int.from_bytes(drawn + b"\1", "little") >> (-count % 8)
 
     def note(self, primitive: str, **arguments: object) -> None:
         """Told by each primitive what it was asked for; ``testing.replay`` listens here."""

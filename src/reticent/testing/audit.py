@@ -5,9 +5,9 @@ Theory    docs/theory/auditing.md, Theorem 1 (audit bound); [ClopperPearson1934]
 Notation  P, Q = laws of the output on two neighbours, S = an event, p = P(S), q = Q(S)
 Not here  proofs that a loss is at most something (exact.py); an audit only finds that it is more.
 
-Events are picked on one half of the samples and bounded on the other, so that the pick costs no
-confidence. A view such as the fineness of a float is post-processing, so what is lost by it was
-lost by the output.
+Events are picked on one part of the samples, a fifth, and bounded on the rest, so that the pick
+costs no confidence. A view such as the fineness of a float is post-processing: what is lost by it
+was lost by the output.
 """
 
 from __future__ import annotations
@@ -81,25 +81,29 @@ def audit_epsilon(
 ) -> Audit:
     """Bound the epsilon between two neighbours from below, with ``samples`` draws on each.
 
-    Events are all thresholds of numbers, single values, and for floats how fine they are.
+    Events are all thresholds of numbers, single values, and for floats how fine they are. Each
+    call of a draw must be independent of the one before, so do not start a source anew in it.
 
     >>> import numpy as np
     >>> from reticent.mechanisms import DiscreteLaplace
     >>> from reticent.noise import Source
     >>> def draw(count):
-    ...     mechanism = DiscreteLaplace(epsilon=1, size=1000)
-    ...     return mechanism.release(np.full(1000, count), Source.seeded(count)).value
-    >>> audit_epsilon(lambda n: draw(0), lambda n: draw(1), samples=2000, claim=1).violated
+    ...     source = Source.system()
+    ...     def released(n):
+    ...         return DiscreteLaplace(epsilon=1, size=n).release(np.full(n, count), source).value
+    ...     return released
+    >>> audit_epsilon(draw(0), draw(1), samples=2000, claim=1).violated
     False
     """
-    half = whole(samples, "samples", least=2) // 2
+    fifth = whole(samples, "samples", least=5) // 5
+    rest = samples - fifth
     exact = rational(claim, "claim")
     require(exact >= 0, "claim", claim, "finite and not negative")
     require(0 < confidence < 1, "confidence", confidence, "between 0 and 1")
-    event = _pick(_outputs(draw_a, half), _outputs(draw_b, half), 1 - confidence)
-    hits = event.count(_outputs(draw_a, half)), event.count(_outputs(draw_b, half))
+    event = _pick(_outputs(draw_a, fifth), _outputs(draw_b, fifth), 1 - confidence)
+    hits = event.count(_outputs(draw_a, rest)), event.count(_outputs(draw_b, rest))
     likelier, rarer = hits if event.first else hits[::-1]
-    bound = _log_ratio(likelier, rarer, half, (1 - confidence) / 2)
+    bound = _log_ratio(likelier, rarer, rest, (1 - confidence) / 2)
     return Audit(bound, exact, str(event), samples, confidence, hits)
 
 

@@ -39,6 +39,7 @@ _NEVER: tuple[object, ...] = (
     float("-inf"),
     "seven",
     "1e999",
+    True,
     [1],
     1 + 2j,
     object(),
@@ -70,8 +71,11 @@ class Subject:
 
     def numeric(self) -> list[str]:
         """Names of the numeric parameters."""
-        kinds = (int, float, Fraction)
-        return [n for n, v in self.values().items() if isinstance(v, kinds) and v is not True]
+        return [
+            name
+            for name, value in self.values().items()
+            if isinstance(value, (int, float, Fraction)) and not isinstance(value, bool)
+        ]
 
     def values(self) -> dict[str, Any]:
         """Parameters as the mechanism holds them."""

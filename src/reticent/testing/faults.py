@@ -122,16 +122,14 @@ def counts_of_two(records: tuple[str, ...], *, sensitivity: int) -> dict[str, Fr
     return law_of(mechanism, reach=2)([records.count("a"), records.count("b")])
 
 
-def weighted(profile: Mapping[str, int], n: int) -> Any:
+def weighted(profile: Mapping[str, int], n: int, source: Source) -> Any:
     """A noisy count in which "shown" counts fully, "half" half and "hidden" not at all."""
-    steps = 2 * profile["shown"] + profile["half"]
-    return steps + discrete_laplace(scale=2, size=n, source=Source.seeded(_mark(profile)))
+    return 2 * profile["shown"] + profile["half"] + _steps(n, source)
 
 
-def unweighted(profile: Mapping[str, int], n: int) -> Any:
+def unweighted(profile: Mapping[str, int], n: int, source: Source) -> Any:
     """The same with all items alike."""
-    steps = 2 * sum(profile.values())
-    return steps + discrete_laplace(scale=2, size=n, source=Source.seeded(_mark(profile)))
+    return 2 * sum(profile.values()) + _steps(n, source)
 
 
 def float_selection(scores: tuple[int, ...]) -> dict[str, Fraction]:
@@ -168,7 +166,11 @@ def _audited(release: Subject, samples: int = 2_000_000) -> bool:
 def _items_audited(release: Subject) -> bool:
     profile = {"shown": 1, "half": 0, "hidden": 1}
     claims = {"shown": Fraction(1), "half": Fraction(1, 2), "hidden": Fraction(0)}
-    return bool(audit_items(release, profile, claims, samples=200_000).violated)
+    source = Source.seeded(2)
+    audits = audit_items(
+        lambda profile, n: release(profile, n, source), profile, claims, samples=200_000
+    )
+    return bool(audits.violated)
 
 
 def _replayed(release: Subject) -> bool:
@@ -215,8 +217,8 @@ def _clamp(record: Any) -> int:
     return 0 if math.isnan(value) else int(min(max(value, 0), _CAP))
 
 
-def _mark(profile: Mapping[str, int]) -> int:
-    return int("".join(map(str, profile.values())), 2)
+def _steps(n: int, source: Source) -> Any:
+    return discrete_laplace(scale=2, size=n, source=source)
 
 
 FAULTS: tuple[Fault, ...] = (

@@ -14,6 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
@@ -54,6 +55,10 @@ POISON: tuple[tuple[str, object], ...] = (
     ("complex", 1 + 2j),
     ("tuple", (1, 2)),
     ("list", [1]),
+    ("array", np.array([1.0])),
+    ("signalling NaN", Decimal("sNaN")),
+    ("10**400 / 3", Fraction(10**400, 3)),
+    ("no time", np.datetime64("NaT", "s")),
     ("mapping", MappingProxyType({"a": [1]})),
     ("object", object()),
 )

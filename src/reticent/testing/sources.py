@@ -67,6 +67,10 @@ class ScriptedSource(Source):
         chosen = next(self._bits, None)
         return self._more >> (64 - count) if chosen is None else chosen
 
+    def padded_bits(self, count: int) -> int:
+        """The same under a leading 1."""
+        return 1 << count | self.bits(count)
+
     def _next(self, shape: int | tuple[int, ...]) -> NDArray[np.uint64]:
         size = math.prod(shape) if isinstance(shape, tuple) else shape
         part = self._words[self._at : self._at + size]

@@ -190,7 +190,8 @@ def _pool(expected: NDArray[np.float64]) -> NDArray[np.intp]:
     middle = int(np.searchsorted(np.cumsum(expected), expected.sum() / 2))
     left = _edges(expected[: middle + 1])
     right = expected.size - np.array(_edges(expected[:middle:-1]), dtype=np.intp)
-    starts = np.union1d([0, *left], right[right < expected.size]).astype(np.intp)
+    starts = np.union1d([0, *left], right).astype(np.intp)
+    starts = starts[starts < expected.size]
     while starts.size > 1:  # what is left over in the middle joins its neighbour
         held = np.add.reduceat(expected, starts)
         poorest = int(held.argmin())

@@ -54,18 +54,18 @@ def oracle(select: Select, words: list[int], scores: list[int], rate: Fraction) 
 @both
 @pytest.mark.parametrize(("scores", "rate"), VECTORS)
 def test_the_law_is_the_closed_form(select: Select, scores: list[int], rate: Fraction) -> None:
-    drawn = draws(select, scores, rate, 15_000, seed=1)
+    drawn = draws(select, scores, rate, 8_000, seed=1)
     law = LAWS[select](scores, rate=rate)
     assert p_value(drawn, law) > 1e-6
-    steeper = LAWS[select](scores, rate=rate * Fraction(5, 4))
+    steeper = LAWS[select](scores, rate=rate * Fraction(4, 3))
     assert p_value(drawn, steeper) < 1e-6
 
 
 @pytest.mark.parametrize(("scores", "rate"), VECTORS[:2])
 def test_the_two_laws_are_told_apart(scores: list[int], rate: Fraction) -> None:
-    drawn = draws(permute_and_flip, scores, rate, 15_000, seed=2)
+    drawn = draws(permute_and_flip, scores, rate, 8_000, seed=2)
     assert p_value(drawn, exponential_law(scores, rate=rate)) < 1e-6
-    drawn = draws(exponential, scores, rate, 15_000, seed=2)
+    drawn = draws(exponential, scores, rate, 8_000, seed=2)
     assert p_value(drawn, permute_and_flip_law(scores, rate=rate)) < 1e-6
 
 
@@ -74,7 +74,7 @@ def test_permuting_candidates_permutes_the_law(select: Select) -> None:
     scores, rate = [0, 3, 1, 6, 2], Fraction(1, 3)
     order = [3, 0, 4, 2, 1]
     law = LAWS[select](scores, rate=rate)
-    drawn = draws(select, [scores[i] for i in order], rate, 15_000, seed=3)
+    drawn = draws(select, [scores[i] for i in order], rate, 6_000, seed=3)
     assert p_value(np.array(order)[drawn], law) > 1e-6
 
 
@@ -105,7 +105,7 @@ def test_adding_a_constant_changes_nothing(select: Select) -> None:
 
 @both
 def test_ties_are_fair(select: Select) -> None:
-    drawn = draws(select, [4] * 8, Fraction(3), 16_000, seed=4)
+    drawn = draws(select, [4] * 8, Fraction(3), 6_000, seed=4)
     assert p_value(drawn, [Fraction(1, 8)] * 8) > 1e-6
 
 
@@ -146,7 +146,7 @@ def test_blocks_do_not_show(select: Select, size: int) -> None:
 @both
 def test_gaps_up_to_a_million(select: Select) -> None:
     scores = [10**6, 10**6 - 1, 10**6 - 10, 10**5, 0]
-    drawn = draws(select, scores, Fraction(1, 4), 15_000, seed=7)
+    drawn = draws(select, scores, Fraction(1, 4), 6_000, seed=7)
     law = LAWS[select](scores[:3], rate=Fraction(1, 4))
     assert set(np.unique(drawn)) <= {0, 1, 2}
     assert p_value(drawn, law) > 1e-6
@@ -171,7 +171,7 @@ def test_the_widest_scores(select: Select) -> None:
     drawn = {select(scores, rate=Fraction(1, 4), source=source) for _ in range(300)}
     assert drawn == {1, 2}
     tiny = Fraction(1, 2**66)  # the whole range of 64 bits is a quarter
-    drawn = np.array([select(scores, rate=tiny, source=source) for _ in range(6000)])
+    drawn = np.array([select(scores, rate=tiny, source=source) for _ in range(4000)])
     law = LAWS[select](scores.tolist(), rate=tiny)
     assert p_value(drawn, law) > 1e-6
 
@@ -216,6 +216,22 @@ def test_every_word_gives_what_mpmath_says(
 
 
 @both
+def test_a_vague_favourite_does_not_hide_rounding_far_behind(select: Select) -> None:
+    """All others are so far behind that floats no longer resolve their noise."""
+    scores = [2**60, 0, 0, 0, -3]
+    low = 0 if select is exponential else 2**64 - 1  # the worst luck the favourite can have
+    for seed in range(20):
+        words = [low, *Source.seeded(seed).long_words(4).tolist()]
+        script = ScriptedSource(words=words, more=1 << 63)
+        assert select(np.array(scores), rate=Fraction(1), source=script) == 0
+        worse = [-(2**60), *scores[1:]]  # without the favourite: 2**60 is what the others differ by
+        script = ScriptedSource(words=words, more=1 << 63)
+        assert select(np.array(worse), rate=Fraction(1, 3), source=script) == oracle(
+            select, words, worse, Fraction(1, 3)
+        )
+
+
+@both
 def test_double_precision_is_as_near_as_the_margin_assumes(select: Select) -> None:
     """Lemma 3: sums of words away from both ends are within 2**-29, half the margin."""
     noise = selection._gumbel if select is exponential else selection._exponential
@@ -256,7 +272,7 @@ def test_equal_words_and_scores_are_settled_by_more_bits(select: Select) -> None
 def test_settling_exactly_changes_nothing(
     select: Select, scores: list[int], rate: Fraction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fast = draws(select, scores, rate, 600, seed=12)
+    fast = draws(select, scores, rate, 250, seed=12)
     settled: list[int] = []
     settle = selection._settle
 
@@ -266,8 +282,8 @@ def test_settling_exactly_changes_nothing(
 
     monkeypatch.setattr(selection, "_settle", counting)
     monkeypatch.setattr(selection, "_MARGIN", 1.0)
-    slow = draws(select, scores, rate, 600, seed=12)
-    assert len(settled) > 150, "the exact path was not taken"
+    slow = draws(select, scores, rate, 250, seed=12)
+    assert len(settled) > 60, "the exact path was not taken"
     assert (slow == fast).all()
 
 
@@ -277,7 +293,7 @@ def test_the_law_holds_when_most_draws_are_settled_exactly(
 ) -> None:
     monkeypatch.setattr(selection, "_MARGIN", 4.0)
     scores, rate = [0, 1, 2], Fraction(1)
-    drawn = draws(select, scores, rate, 1500, seed=13)
+    drawn = draws(select, scores, rate, 800, seed=13)
     assert p_value(drawn, LAWS[select](scores, rate=rate)) > 1e-6
 
 

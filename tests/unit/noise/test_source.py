@@ -64,6 +64,15 @@ def test_bits_are_within_range_and_fair() -> None:
     assert source.bits(0) == 0
 
 
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 13, 64, 65])
+def test_padded_bits_are_bits_under_a_leading_one(count: int) -> None:
+    plain, padded = Source.seeded(11), Source.seeded(11)
+    for _ in range(100):
+        value = padded.padded_bits(count)
+        assert value.bit_length() == count + 1
+        assert value == plain.bits(count) + (1 << count)
+
+
 def test_how_the_stream_is_cut_does_not_matter() -> None:
     whole = Source.seeded(4).words(500_000)  # longer than the buffer of zeros
     parts = Source.seeded(4)

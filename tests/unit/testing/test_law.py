@@ -25,7 +25,7 @@ from reticent.testing.sources import MORE
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), 1, Fraction(37, 10), 10, 100])
 def test_the_law_is_right_at_every_magnitude(scale: Fraction | int) -> None:
-    assert log_ratio_error(scale, visits=200) <= LOG_RATIO_LIMIT
+    assert log_ratio_error(scale, visits=100) <= LOG_RATIO_LIMIT
 
 
 def test_the_law_does_not_hang_on_the_callers_decimals() -> None:
@@ -42,14 +42,14 @@ def test_a_scale_one_part_in_2_to_the_70_off_is_noticed() -> None:
         log_ratio_error(3, visits=20, sampler=off)
 
 
-@pytest.mark.parametrize("scale", [Fraction(1, 2), 1, Fraction(37, 10), 10])
+@pytest.mark.parametrize("scale", [Fraction(1, 2), 1, Fraction(37, 10)])
 def test_the_fast_path_is_never_wrong(scale: Fraction | int) -> None:
     assert fast_path_disagreements(scale) == 0
 
 
-@pytest.mark.parametrize("scale", [1000, 1 << 20, Fraction(3**26, 2), 1 << 40, 1 << 50])
+@pytest.mark.parametrize("scale", [100, 1 << 20, Fraction(3**26, 2), 1 << 40, 1 << 50])
 def test_the_fast_path_is_never_wrong_at_sampled_breakpoints(scale: Fraction | int) -> None:
-    assert fast_path_disagreements(scale, breakpoints=60) == 0
+    assert fast_path_disagreements(scale, breakpoints=50) == 0
 
 
 def test_a_missing_margin_is_noticed() -> None:
@@ -97,7 +97,7 @@ def test_mpmath_says_the_same(scale: Fraction) -> None:
 
 
 def test_logarithms_are_as_good_as_assumed() -> None:
-    assert log_error() < 2.0**-46
+    assert log_error(1 << 12) < 2.0**-46
 
 
 @pytest.mark.parametrize("scale", [0, -1, float("nan")])
