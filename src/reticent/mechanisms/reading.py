@@ -10,7 +10,7 @@ else values are read one by one, so that no value decides how another one is rea
 from __future__ import annotations
 
 import math
-from numbers import Rational
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def _real(value: object) -> float:
     try:
         return float(value)  # type: ignore[arg-type]
     except OverflowError:
-        return math.inf if isinstance(value, Rational) and value > 0 else -math.inf
+        return math.inf if isinstance(value, (int, Fraction)) and value > 0 else -math.inf
     except (TypeError, ValueError):
         return math.nan
 

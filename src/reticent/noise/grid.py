@@ -84,11 +84,14 @@ class Grid:
     ) -> NDArray[np.int64]:
         """Clamp to the declared bounds and round to the grid; NaN counts as the lower bound."""
         least, most = self.check(lower, upper)
-        clamped = np.fmin(np.fmax(values, float(lower)), float(upper))  # of NaN and x, fmax is x
-        units = np.rint(clamped * 2.0**-self.exponent)  # exact but for the rounding
+        units = np.array(values, dtype=np.float64)  # one copy, then in place: new memory is slow
+        np.fmax(units, float(lower), out=units)  # of NaN and x, fmax is x
+        np.fmin(units, float(upper), out=units)
+        units *= 2.0**-self.exponent
+        np.rint(units, out=units)  # the only rounding
         # At most 2**61, which a float holds exactly, so it cannot wrap; then as integers in bounds.
         whole: NDArray[np.int64] = units.astype(np.int64)
-        return whole.clip(least, most)
+        return whole.clip(least, most, out=whole)
 
     def values(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
         """Grid points as floats: post-processing of integers, so it reveals nothing more."""

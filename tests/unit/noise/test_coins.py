@@ -106,7 +106,7 @@ def test_the_law_holds_when_every_coin_is_settled_exactly() -> None:
     def coin() -> bool:
         return decide(source.bits(32), exp_minus, Fraction(1, 3), source)
 
-    heads = np.array([coin() for _ in range(20_000)])
+    heads = np.array([coin() for _ in range(8_000)])
     assert p_value(heads, np.exp(-1 / 3)) > 1e-6
 
 

@@ -61,9 +61,9 @@ def test_the_law_is_the_closed_form(select: Select, scores: list[int], rate: Fra
     assert p_value(drawn, steeper) < 1e-6
 
 
-@pytest.mark.parametrize(("scores", "rate"), VECTORS[:2])
-def test_the_two_laws_are_told_apart(scores: list[int], rate: Fraction) -> None:
-    drawn = draws(permute_and_flip, scores, rate, 8_000, seed=2)
+def test_the_two_laws_are_told_apart() -> None:
+    scores, rate = VECTORS[0]
+    drawn = draws(permute_and_flip, scores, rate, 40_000, seed=2)
     assert p_value(drawn, exponential_law(scores, rate=rate)) < 1e-6
     drawn = draws(exponential, scores, rate, 8_000, seed=2)
     assert p_value(drawn, permute_and_flip_law(scores, rate=rate)) < 1e-6
