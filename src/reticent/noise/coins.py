@@ -51,12 +51,10 @@ def bernoulli(
 ) -> NDArray[np.bool_]:
     """One coin per probability, which may be any rational from 0 to 1; a float means that float."""
     chances = ExactArray.of(probability, "probability")
-    require(
-        chances.smallest() >= 0 and chances.largest() <= 1,
-        "probability",
-        probability,
-        "from 0 to 1",
-    )
+    proper = chances.smallest() >= 0 and chances.largest() <= 1
+    if chances.fractions is not None:  # a float cannot tell 1 from a little more
+        proper = proper and max(chances.fractions, default=0) <= 1
+    require(proper, "probability", probability, "from 0 to 1")
     source.note("bernoulli", shape=chances.shape)
     return _flip(chances.approximate, chances, _itself, source)
 

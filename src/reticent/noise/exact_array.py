@@ -32,7 +32,7 @@ class ExactArray:
     def of(cls, values: Scalar | Sequence[Scalar] | NDArray[np.float64], name: str) -> ExactArray:
         """Read a number, a sequence of numbers, or an array of floats or integers."""
         array = np.asarray(values)
-        if array.dtype.kind in "fiu":
+        if array.dtype.kind in "fiu" and array.dtype.itemsize <= 8:
             approximate = array.astype(np.float64)
             require(bool(np.isfinite(approximate).all()), name, values, "finite")
             if array.dtype.kind == "f" or bool((np.abs(approximate) < 2.0**53).all()):

@@ -162,3 +162,8 @@ def test_bad_exponents_are_refused(bad: object) -> None:
 def test_bad_probabilities_are_refused(bad: object) -> None:
     with pytest.raises(ParameterError, match="^probability must be .*, got"):
         bernoulli(bad, source=Source.seeded(0))  # type: ignore[arg-type]
+
+
+def test_a_probability_a_little_above_one_is_refused() -> None:
+    with pytest.raises(ParameterError, match="^probability must be from 0 to 1"):
+        bernoulli([Fraction(2**60 + 1, 2**60)], source=Source.seeded(1))
