@@ -21,7 +21,7 @@ from reticent._version import __version__
 from reticent.amounts import NANO, show_nano
 from reticent.errors import CardError, require
 from reticent.guarantees.events import Event, canonical
-from reticent.guarantees.losses import DPLoss, Loss, MutualInformation
+from reticent.guarantees.losses import DPLoss, Loss, MutualInformation, PerItemDP
 
 SCHEMA: Literal["guarantee-card/1"] = "guarantee-card/1"
 _LITTLE = 5 * NANO  # above this loss the card says that little is promised in the worst case
@@ -275,6 +275,12 @@ def _also(loss: DPLoss) -> tuple[str, ...]:
         least, most = right_at_most(min(amounts)), right_at_most(max(amounts))
         also.append(
             f"Items differ by their weight: from at most {least} to at most {most} times in 100."
+        )
+    elif isinstance(loss, PerItemDP):
+        half, none = right_at_most((loss.overall + 1) // 2), right_at_most(0)
+        also.append(
+            f"That is for an item of weight 1. For weight 1/2 it is at most {half} times in 100; "
+            f"with weight 0 it stays at {none}."
         )
     if loss.overall > _LITTLE:
         also.append("This is little worst-case protection.")

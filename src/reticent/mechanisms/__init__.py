@@ -3,17 +3,37 @@
 from reticent.mechanisms.base import Mechanism, Release
 from reticent.mechanisms.discrete_laplace import DiscreteLaplace
 from reticent.mechanisms.exponential import Exponential
+from reticent.mechanisms.modular import (
+    InnerProduct,
+    Mean,
+    Modular,
+    SquaredDistance,
+    UserFunction,
+    WeightedProfile,
+    WeightedSum,
+    stretchable,
+)
 from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.snapped_laplace import SnappedLaplace
+from reticent.mechanisms.stretching import Stretching
 from reticent.mechanisms.verification import rebuild, verify
 
 __all__ = [
     "DiscreteLaplace",
     "Exponential",
+    "InnerProduct",
+    "Mean",
     "Mechanism",
+    "Modular",
     "PermuteAndFlip",
     "Release",
     "SnappedLaplace",
+    "SquaredDistance",
+    "Stretching",
+    "UserFunction",
+    "WeightedProfile",
+    "WeightedSum",
     "rebuild",
+    "stretchable",
     "verify",
 ]

@@ -7,14 +7,15 @@ Not here  the mechanisms themselves, one file each; how private values are read 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
 from reticent.amounts import show_nano
-from reticent.guarantees import Event, Loss, MutualInformation, canonical
+from reticent.guarantees import Event, Loss, MutualInformation, Unit, canonical
 from reticent.guarantees.card import Budget, Card, Evidence, How, Scope, Utility, make_card
 from reticent.noise import Source
 
@@ -33,7 +34,12 @@ class Mechanism(ABC, Generic[Value]):
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """Public parameters as plain data; ``type(self)(**parameters)`` is equal to ``self``."""
+        """Public parameters as plain data, from which ``from_parameters`` makes an equal value."""
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> Self:
+        """The mechanism with these ``parameters()``."""
+        return cls(**{**parameters, "unit": Unit(*parameters["unit"])})
 
     @abstractmethod
     def utility(self) -> Utility:

@@ -85,9 +85,9 @@ class DiscreteLaplace(Mechanism["NDArray[np.int64]"]):
 
     def how(self) -> How:
         """Sensitivity, bounds and floating-point measure."""
-        counts = "the count" if self.size == 1 else f"{self.size} counts in all"
+        counts = "the count" if self.size == 1 else f"the {self.size} counts"
         return How(
-            sensitivity=f"{self.unit}, changes {counts} by {self.sensitivity}",
+            sensitivity=f"{self.unit}, changes {counts} by at most {self.sensitivity} in total",
             bounds="none needed: counts are used as they are",
             floating_point="integers only; the noise law is exact",
         )

@@ -109,12 +109,12 @@ class SnappedLaplace(Mechanism["NDArray[np.float64]"]):
 
     def how(self) -> How:
         """Sensitivity, bounds and floating-point measure."""
-        values = "the value" if self.size == 1 else f"{self.size} values in all"
+        values = "the value" if self.size == 1 else f"the {self.size} values"
         extra = float(self.widened / Fraction(self.sensitivity) - 1)
         return How(
             sensitivity=(
-                f"{self.unit}, changes {values} by {self.sensitivity}, and by a factor of "
-                f"1 + {show_up(extra, 2)} more for rounding"
+                f"{self.unit}, changes {values} by at most {self.sensitivity} in total, times "
+                f"1 + {show_up(extra, 2)} for rounding"
             ),
             bounds=f"declared: [{self.lower}, {self.upper}]; values outside are clamped",
             floating_point=f"values and noise are integers times 2**{self.grid.exponent}",

@@ -9,17 +9,23 @@ from __future__ import annotations
 from typing import Any
 
 from reticent.errors import CardError, ParameterError
-from reticent.guarantees import Event, Unit
+from reticent.guarantees import Event
 from reticent.guarantees.card import Card
 from reticent.mechanisms.base import Mechanism
 from reticent.mechanisms.discrete_laplace import DiscreteLaplace
 from reticent.mechanisms.exponential import Exponential
 from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.snapped_laplace import SnappedLaplace
+from reticent.mechanisms.stretching import Stretching
 
-_KINDS: dict[str, type[Any]] = {
-    kind.name: kind for kind in (DiscreteLaplace, Exponential, PermuteAndFlip, SnappedLaplace)
-}
+_ALL: tuple[type[Mechanism[Any]], ...] = (
+    DiscreteLaplace,
+    Exponential,
+    PermuteAndFlip,
+    SnappedLaplace,
+    Stretching,
+)
+_KINDS = {kind.name: kind for kind in _ALL}
 
 
 def rebuild(event: Event) -> Mechanism[Any]:
@@ -29,12 +35,9 @@ def rebuild(event: Event) -> Mechanism[Any]:
         known = ", ".join(sorted(_KINDS))
         raise CardError(f"mechanism {event.mechanism!r} is not known here; known are {known}")
     try:
-        parameters: dict[str, Any] = dict(event.parameters)
-        parameters["unit"] = Unit(*parameters["unit"])
-        mechanism: Mechanism[Any] = kind(**parameters)
+        return kind.from_parameters(event.parameters)
     except (KeyError, TypeError, ParameterError) as error:
         raise CardError(f"the parameters of {event.mechanism!r} do not fit: {error}") from None
-    return mechanism
 
 
 def verify(card: Card) -> list[str]:

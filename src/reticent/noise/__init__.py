@@ -7,12 +7,14 @@ are certain; a comparison that is too close for them is settled in exact arithme
 from reticent.noise.coins import bernoulli, bernoulli_exp
 from reticent.noise.grid import Grid, snapped_laplace
 from reticent.noise.laplace import LARGEST_SCALE, discrete_laplace
+from reticent.noise.pairs import PairNoise
 from reticent.noise.selection import exponential, permute_and_flip
 from reticent.noise.source import Source
 
 __all__ = [
     "LARGEST_SCALE",
     "Grid",
+    "PairNoise",
     "Source",
     "bernoulli",
     "bernoulli_exp",

@@ -34,6 +34,24 @@ def exp_minus(x: Fraction, bits: int) -> Bounds:
     return Fraction(lower), min(Fraction(upper), Fraction(1))
 
 
+def logistic_minus(x: Fraction, bits: int) -> Bounds:
+    """Bounds on 1 / (1 + exp(x)), x >= 0, at most about 2**-bits apart."""
+    lower, upper = exp_minus(x, bits)
+    return lower / (1 + lower), upper / (1 + upper)  # e / (1 + e) grows with e = exp(-x)
+
+
+def thinned(x: Fraction, share: Fraction, bits: int) -> Bounds:
+    """Bounds on (exp(x share) - 1) / (exp(x) - 1), x > 0, that close in as ``bits`` grow."""
+    if share in (0, 1):
+        return share, share
+    scale = exp_minus(x * (1 - share), bits)
+    part, total = exp_minus(x * share, bits), exp_minus(x, bits)
+    lower = scale[0] * (1 - part[1]) / (1 - total[0])
+    if total[1] == 1:  # too few bits to tell exp(-x) from 1
+        return lower, Fraction(1)
+    return lower, min(scale[1] * (1 - part[0]) / (1 - total[1]), Fraction(1))
+
+
 def log(x: Fraction, bits: int) -> Bounds:
     """Bounds on the natural logarithm of x > 0, at most about 2**-bits apart."""
     context = _context(bits // 3 + 20)

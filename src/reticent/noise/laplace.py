@@ -27,7 +27,7 @@ from reticent.errors import ParameterError, require
 from reticent.noise.coins import decide
 from reticent.noise.enclosure import Bounds, exp_minus, log
 from reticent.noise.exact_array import ExactArray, Scalar
-from reticent.noise.source import Source
+from reticent.noise.source import Bits, Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,9 @@ def discrete_laplace(
     for at in range(0, drawn.size, _BLOCK):
         part = drawn[at : at + _BLOCK]
         law = _shared_law(float(wide.item())) if scales.size == 1 else _law(wide[at : at + _BLOCK])
-        part[:] = _draw(part.size, law, partial(_at, scales, shape, at), source)
+        words, low_words = source.long_words(part.size), partial(source.long_words, part.size)
+        exact_scale = partial(_at, scales, shape, at)
+        part[:] = _draw(words, low_words, law, exact_scale, lambda _: source)
     return drawn.reshape(shape)[()]
 
 
@@ -135,10 +137,29 @@ def _in_range(scales: ExactArray, scale: object) -> ExactArray:
     return scales
 
 
-def _draw(
-    count: int, law: _Law, exact_scale: Callable[[int], Fraction], source: Source
+def laplace_of_words(
+    words: NDArray[np.uint64],
+    low_words: Callable[[], NDArray[np.uint64]],
+    *,
+    scale: Fraction,
+    bits: Callable[[int], Bits],
 ) -> NDArray[np.int64]:
-    words = source.long_words(count)
+    """The draws that given random words stand for: the same words always give the same draws.
+
+    ``low_words`` gives a second word for each draw where the scale needs one, ``bits(i)`` more
+    bits for draw i in the rare case that 64 do not settle it.
+    """
+    law = _shared_law(float(_in_range(ExactArray.of(scale, "scale"), scale).approximate))
+    return _draw(words.copy(), low_words, law, lambda _: scale, bits)
+
+
+def _draw(
+    words: NDArray[np.uint64],
+    low_words: Callable[[], NDArray[np.uint64]],
+    law: _Law,
+    exact_scale: Callable[[int], Fraction],
+    bits: Callable[[int], Bits],
+) -> NDArray[np.int64]:
     negative = (words >> np.uint64(63)).view(np.int64)
     np.minimum(words, ~words, out=words)  # the top bit was the sign; U = words / 2^64
     middle = words.astype(np.float64) + 0.5
@@ -148,10 +169,10 @@ def _draw(
     close = np.abs(y - floor - 0.5) + margin >= 0.5
     whole = floor.astype(np.int64)
     for i in np.flatnonzero(close | (words == 0)).tolist():
-        low_bits = int(np.broadcast_to(law.low_bits, count)[i])
-        whole[i] = _settle(int(words[i]), exact_scale(i), low_bits, source)
+        low_bits = int(np.broadcast_to(law.low_bits, words.shape)[i])
+        whole[i] = _settle(int(words[i]), exact_scale(i), low_bits, bits(i))
     if law.split:
-        low = _low_digits(count, law, exact_scale, source)
+        low = _low_digits(low_words(), law, exact_scale, bits)
         whole = np.where(whole < 0, -1, (whole << law.low_bits) + low)
     return (whole + 1) * (1 - 2 * negative)
 
@@ -197,7 +218,7 @@ def _integer(value: float) -> np.int64:
     return np.int64(int(value + 2.0**52)) - _TWO_52
 
 
-def _settle(word: int, t: Fraction, low_bits: int, source: Source) -> int:
+def _settle(word: int, t: Fraction, low_bits: int, source: Bits) -> int:
     """max(floor(Y), -1) in exact arithmetic, drawing more bits of U until it is certain."""
     width = 64
     while True:
@@ -216,19 +237,21 @@ def _settle(word: int, t: Fraction, low_bits: int, source: Source) -> int:
 
 
 def _low_digits(
-    count: int, law: _Law, exact_scale: Callable[[int], Fraction], source: Source
+    words: NDArray[np.uint64],
+    law: _Law,
+    exact_scale: Callable[[int], Fraction],
+    bits: Callable[[int], Bits],
 ) -> NDArray[np.int64]:
     """J with P[J = j] proportional to exp(-j/t), j < 2^L: uniform, kept with chance exp(-j/t)."""
-    words = source.long_words(count)
     upper = words >> np.uint64(32)
     low = words.view(np.int64) & ((1 << law.low_bits) - 1)
     for i in np.flatnonzero(upper < law.doubtful).tolist():
-        low_bits = int(np.broadcast_to(law.low_bits, count)[i])
-        low[i] = _thin(int(low[i]), int(upper[i]), exact_scale(i), low_bits, source)
+        low_bits = int(np.broadcast_to(law.low_bits, words.shape)[i])
+        low[i] = _thin(int(low[i]), int(upper[i]), exact_scale(i), low_bits, bits(i))
     return low
 
 
-def _thin(low: int, word: int, t: Fraction, low_bits: int, source: Source) -> int:
+def _thin(low: int, word: int, t: Fraction, low_bits: int, source: Bits) -> int:
     """Keep ``low`` with probability exp(-low/t), else draw afresh until one is kept."""
     while decide(word, _one_minus_exp, low / t, source):
         low, word = source.bits(low_bits), source.bits(32)

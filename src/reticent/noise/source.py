@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -23,6 +23,14 @@ from reticent.errors import require
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
     from numpy.typing import NDArray
+
+
+class Bits(Protocol):
+    """Whatever can give a few more fair bits."""
+
+    def bits(self, count: int) -> int:
+        """A uniform integer of ``count`` bits."""
+
 
 _ZEROS = memoryview(bytes(1 << 19))
 
