@@ -1,0 +1,255 @@
+"""Profiles of many people: who has which item, with which weight, as sorted sparse rows.
+
+Notation  rows = people, columns = items of the catalogue, weight v in units of 2**-20
+Not here  reading files (tables.py), what is released from profiles (tasks/).
+
+Values and weights are private: whatever is no number in [0, 1] is clamped or withheld, never
+reported. Names of people and items are kept in the order of first appearance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from reticent.errors import ParameterError, require
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+WEIGHT_BITS = 20
+FULL_WEIGHT = 1 << WEIGHT_BITS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profiles:
+    """Sparse rows: person u has items ``indices[indptr[u]:indptr[u + 1]]``, sorted and distinct."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.int32]
+    people: Sequence[Any]
+    items: Sequence[Any]
+    private: bool = True  # false once a seeded source has had a part in them
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", self.weights.clip(0, FULL_WEIGHT))
+        rising = np.diff(self.indices, prepend=-1) > 0
+        starts = self.indptr[:-1]
+        rising[starts[starts < rising.size]] = True
+        require(bool(rising.all()), "indices", "other", "sorted and distinct in each row")
+
+    @classmethod
+    def of(cls, people: ArrayLike, items: ArrayLike, weights: ArrayLike | float = 1.0) -> Profiles:
+        """From a long table, one line per person and item. Repeated lines keep the least weight.
+
+        >>> club = Profiles.of(["ann", "bob", "ann"], ["Heat", "Heat", "Alien"], [1, 0.5, 0])
+        >>> len(club), club.n_items, club.row(0).tolist()
+        (2, 2, [0, 1])
+        """
+        who, names = _codes(people, "people")
+        what, catalogue = _codes(items, "items")
+        lines = f"{who.size} lines, as people"
+        require(what.size == who.size, "items", f"{what.size} lines", lines)
+        units = weight_units(weights)
+        if units.ndim == 0:
+            units = np.broadcast_to(units, who.shape)
+        require(units.shape == who.shape, "weights", f"shape {units.shape}", lines)
+        named = (who >= 0) & (what >= 0)
+        if not named.all():
+            who, what, units = who[named], what[named], units[named]
+        return cls._from_entries(who, what, units, names, catalogue)
+
+    @classmethod
+    def from_csr(cls, matrix: Any, weights: ArrayLike | None = None) -> Profiles:
+        """From a scipy sparse matrix whose non-zero entries mark the items a person has.
+
+        ``weights`` has one weight for each stored entry; without it every weight is 1.
+        """
+        matrix = matrix.tocoo()
+        units = weight_units(np.ones(matrix.nnz) if weights is None else weights)
+        given = f"one for each of {matrix.nnz} stored entries"
+        require(units.shape == matrix.data.shape, "weights", f"shape {units.shape}", given)
+        kept = matrix.data != 0
+        who, what = matrix.row[kept].astype(np.int64), matrix.col[kept].astype(np.int64)
+        people, items = (range(size) for size in matrix.shape)
+        return cls._from_entries(who, what, units[kept], people, items)
+
+    @classmethod
+    def _from_entries(
+        cls,
+        who: NDArray[np.int64],
+        what: NDArray[np.int64],
+        units: NDArray[np.int32],
+        people: Sequence[Any],
+        items: Sequence[Any],
+    ) -> Profiles:
+        """Sort entries by person, item and weight, and keep the first of each person and item."""
+        if len(people) * len(items) < 1 << (62 - WEIGHT_BITS):
+            # one integer holds all three: sorting it is ten times faster than lexsort
+            key = (who * len(items) + what) << (WEIGHT_BITS + 1) | units
+            key.sort()
+            units = (key & ((1 << (WEIGHT_BITS + 1)) - 1)).astype(np.int32)
+            who, what = np.divmod(key >> (WEIGHT_BITS + 1), max(len(items), 1))
+        else:
+            order = np.lexsort((units, what, who))
+            who, what, units = who[order], what[order], units[order]
+        first = np.ones(who.size, dtype=bool)
+        first[1:] = (who[1:] != who[:-1]) | (what[1:] != what[:-1])
+        indptr = np.zeros(len(people) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(who[first], minlength=len(people)), out=indptr[1:])
+        return cls(indptr, what[first].astype(np.int32), units[first], people, items)
+
+    def __len__(self) -> int:
+        return len(self.people)
+
+    @property
+    def n_items(self) -> int:
+        """Size of the catalogue."""
+        return len(self.items)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many items each person has."""
+        return np.diff(self.indptr)
+
+    def weighted_sizes(self) -> NDArray[np.int64]:
+        """Sum of each person's weights, in units of 2**-20."""
+        sums = np.zeros(self.weights.size + 1, dtype=np.int64)
+        np.cumsum(self.weights, out=sums[1:])
+        return np.diff(sums[self.indptr])
+
+    def row(self, person: int) -> NDArray[np.int32]:
+        """Items of one person, as columns."""
+        return self.indices[self.indptr[person] : self.indptr[person + 1]]
+
+    def row_weights(self, person: int) -> NDArray[np.int32]:
+        """Weights of one person's items, in units of 2**-20."""
+        return self.weights[self.indptr[person] : self.indptr[person + 1]]
+
+    def rows(self) -> NDArray[np.int64]:
+        """The person of each entry."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    def with_weights(self, weights: ArrayLike) -> Profiles:
+        """The same items with other weights, one per entry."""
+        units = weight_units(weights)
+        require(
+            units.shape == self.indices.shape, "weights", f"shape {units.shape}", "one per entry"
+        )
+        return replace(self, weights=units)
+
+    def where(self, kept: NDArray[np.bool_]) -> Profiles:
+        """Only the entries marked; people and catalogue stay."""
+        indptr = np.zeros(len(self) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(self.rows()[kept], minlength=len(self)), out=indptr[1:])
+        return replace(self, indptr=indptr, indices=self.indices[kept], weights=self.weights[kept])
+
+    def transposed(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+        """The inverted index: for each item its people, sorted, with their weights."""
+        shape = (len(self), self.n_items)
+        columns = sparse.csr_array((self.weights, self.indices, self.indptr), shape=shape).tocsc()
+        people = columns.indices.astype(np.int32, copy=False)
+        return columns.indptr.astype(np.int64), people, columns.data
+
+    def in_catalogue(self, people: Sequence[Any], items: Sequence[Any]) -> Profiles:
+        """The same entries over declared people and items; entries outside are dropped."""
+        line = _places(self.people, people, "people")
+        column = _places(self.items, items, "items")
+        who, what = line[self.rows()], column[self.indices]
+        kept = (who >= 0) & (what >= 0)
+        inside = self._from_entries(who[kept], what[kept], self.weights[kept], people, items)
+        return replace(inside, private=self.private)
+
+
+def weight_units(weights: ArrayLike | float) -> NDArray[np.int32]:
+    """Weights in [0, 1] as multiples of 2**-20, rounded down; what is no number withholds."""
+    known = np.nan_to_num(_reals(weights), nan=0.0)
+    units: NDArray[np.int32] = np.floor(known.clip(0.0, 1.0) * FULL_WEIGHT).astype(np.int32)
+    return units
+
+
+def _reals(weights: ArrayLike | float) -> NDArray[np.float64]:
+    """Weights as floats, each read by itself; what is no number is NaN and is never quoted."""
+    try:
+        typed = hasattr(weights, "__array__")
+        array = np.asarray(weights) if typed else np.asarray(weights, dtype=object)
+    except ValueError:  # rows of different lengths
+        raise ParameterError("weights", "one number per line", "rows of lengths") from None
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64)
+    reals = np.array([_real(value) for value in array.ravel().tolist()], dtype=np.float64)
+    return reals.reshape(array.shape)
+
+
+def _real(value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return np.inf if isinstance(value, int) and value > 0 else -np.inf
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def _codes(labels: ArrayLike, name: str) -> tuple[NDArray[np.int64], Sequence[Any]]:
+    """Labels numbered in the order of first appearance, and the distinct ones in that order.
+
+    The type of a column of integers or texts is public. Anything else is named one by one, so
+    that no label decides how another one is read; a missing label is number -1.
+    """
+    array = labels if isinstance(labels, np.ndarray) else None
+    if array is None or array.dtype.kind not in "iuU":
+        return _named(labels, name)
+    distinct, number = _numbered(array, name)
+    first = np.full(distinct.size, number.size)
+    first[number[::-1]] = np.arange(number.size)[::-1]
+    order = np.argsort(first)[: np.count_nonzero(first < number.size)]
+    code = np.empty(distinct.size, dtype=np.int64)
+    code[order] = np.arange(order.size)
+    return code[number], distinct[order].tolist()
+
+
+def _named(labels: Any, name: str) -> tuple[NDArray[np.int64], Sequence[Any]]:
+    one_by_one = labels.tolist() if hasattr(labels, "tolist") else labels
+    if not isinstance(one_by_one, (list, tuple, range)) or getattr(labels, "ndim", 1) != 1:
+        raise ParameterError(name, "one label per line", f"shape {np.shape(labels)}")
+    codes: dict[Any, int] = {}
+    numbers = np.empty(len(one_by_one), dtype=np.int64)
+    for line, label in enumerate(one_by_one):
+        key = _label(label)
+        numbers[line] = -1 if key is None else codes.setdefault(key, len(codes))
+    return numbers, list(codes)
+
+
+def _label(label: object) -> str | bytes | int | float | None:
+    """The name that a label stands for: 2.0 is 2, and what is no name is missing."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, float):
+        return int(label) if label.is_integer() else None if math.isnan(label) else label
+    return label if isinstance(label, (str, bytes, int)) else None
+
+
+def _numbered(array: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Candidates for labels in any order, and for each line the number of its candidate."""
+    if array.ndim != 1:
+        raise ParameterError(name, "one label per line", f"shape {array.shape}")
+    if array.size == 0:
+        return array, np.empty(0, dtype=np.int64)
+    if array.dtype.kind in "iu":
+        low, high = int(array.min()), int(array.max())
+        if high - low < 4 * array.size and high < 1 << 62 and low > -(1 << 62):
+            return np.arange(low, high + 1), array.astype(np.int64) - low  # no need to sort
+    return np.unique(array, return_inverse=True)
+
+
+def _places(labels: Sequence[Any], declared: Sequence[Any], name: str) -> NDArray[np.int64]:
+    """Where each label stands among the declared ones, or -1."""
+    places = {label: i for i, label in enumerate(declared)}
+    require(len(places) == len(declared), name, "repeated labels", "distinct")
+    return np.array([places.get(label, -1) for label in labels], dtype=np.int64)

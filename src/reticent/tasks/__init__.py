@@ -1,0 +1,1 @@
+"""What a user came for: similarity, neighbours, clustering, recommendation."""
