@@ -1,0 +1,260 @@
+"""Reading who has what: a long table of person, item and weight from a file, into profiles.
+
+Notation  one line per person and item; the weight of a line is in [0, 1]
+Not here  published data sets (sources/), what is done with profiles (tasks/).
+
+Formats: CSV with a header line (also gzipped), Parquet, and a CSR matrix saved by scipy, whose
+stored entries mark items and whose values are their weights. A weight that is no number withholds;
+a line without a person or an item is left out. Errors name the file and its form, never a value,
+and not the header either: in a file without one that would be the first person.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from math import nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from reticent.data.profiles import Profiles
+from reticent.errors import MissingExtra, ParameterError, require
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_UNREADABLE = (
+    *(AttributeError, EOFError, KeyError, OSError, RuntimeError, TypeError, ValueError),
+    *(zipfile.BadZipFile, zlib.error),
+)  # what numpy and zipfile raise on a file that is no archive of arrays
+FORMATS = (".csv", ".csv.gz", ".parquet", ".npz")
+
+
+class TableError(ParameterError):
+    """A file is not the table it should be; the message is about its form, never its lines."""
+
+    def __init__(self, file: str, what: str) -> None:
+        super().__init__(file, what, None)
+        self.args = (f"{file} {what}",)
+
+    def __reduce__(self) -> tuple[type[TableError], tuple[str, str]]:  # type: ignore[override]
+        return TableError, (self.name, self.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What the columns of a long table are called; capitals do not matter.
+
+    >>> Columns.parse("reader,book")
+    Columns(user='reader', item='book', weight=None, weight_optional=False)
+    """
+
+    user: str = "user"
+    item: str = "item"
+    weight: str | None = "weight"
+    weight_optional: bool = True
+
+    def __post_init__(self) -> None:
+        names = [name for name in (self.user, self.item, self.weight) if name is not None]
+        given = all(name.strip() for name in names)
+        distinct = len({name.strip().casefold() for name in names}) == len(names)
+        require(given and distinct, "columns", ",".join(names), "distinct names")
+
+    @classmethod
+    def parse(cls, text: str) -> Columns:
+        """From ``user,item`` or ``user,item,weight``; a weight that is named must be there."""
+        names = [name.strip() for name in text.split(",")]
+        require(len(names) in (2, 3), "columns", text, "user,item or user,item,weight")
+        return cls(names[0], names[1], names[2] if len(names) == 3 else None, False)
+
+
+def read_profiles(
+    path: str | Path,
+    columns: Columns | None = None,
+    *,
+    notice: Callable[[str], None] | None = None,
+) -> Profiles:
+    """Profiles from a file; ``notice`` is told when there are no weights and all items count as 1.
+
+    People and items are named by text, in the order of first appearance. A matrix has no names:
+    its rows and columns are numbered from 0.
+    """
+    path, columns = Path(path), columns or Columns()
+    name = path.name.casefold()
+    if not name.endswith(FORMATS):
+        if path.is_dir():
+            raise TableError(path.name, "is a directory")
+        raise ParameterError("table", f"a file named {', '.join(FORMATS)}", path.name)
+    if name.endswith(".npz"):
+        return _read_matrix(path)
+    read = _read_parquet if name.endswith(".parquet") else _read_csv
+    lines = read(path, columns)
+    if lines.weights is None and notice is not None:
+        notice(f"{path.name} has no column of weights: every item counts in full, with weight 1")
+    return lines.profiles()
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """A long table as numbers, with what they stand for."""
+
+    who: NDArray[np.int64]
+    what: NDArray[np.int64]
+    weights: Any
+    people: list[str]
+    items: list[str]
+
+    def profiles(self) -> Profiles:
+        found = Profiles.of(self.who, self.what, 1.0 if self.weights is None else self.weights)
+        return replace(
+            found,
+            people=[self.people[code] for code in found.people],
+            items=[self.items[code] for code in found.items],
+        )
+
+
+def _wrong(path: Path, rule: str) -> TableError:
+    return TableError(path.name, f"must be {rule}")
+
+
+def _no_column(path: Path, name: str, count: int) -> TableError:
+    if count:
+        return TableError(path.name, f"has more than one column called {name!r}")
+    hint = "if it has another name: --columns NAME,NAME,NAME"
+    return TableError(path.name, f"has no column called {name!r}; {hint}")
+
+
+def _places(path: Path, header: list[str], columns: Columns) -> tuple[int, int, int | None]:
+    """Where person, item and weight stand in a line."""
+    names = [name.strip().casefold() for name in header]
+
+    def place(name: str) -> int:
+        count = names.count(name.strip().casefold())
+        if count != 1:
+            raise _no_column(path, name, count)
+        return names.index(name.strip().casefold())
+
+    weight = columns.weight
+    absent = weight is None or (columns.weight_optional and weight.strip().casefold() not in names)
+    return place(columns.user), place(columns.item), None if absent else place(weight or "")
+
+
+def _read_csv(path: Path, columns: Columns) -> _Lines:
+    opened = gzip.open if path.name.casefold().endswith(".gz") else open
+    problem = "lines of text in UTF-8 with as many fields as the header"
+    try:
+        with opened(path, "rb") as file:
+            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            rows = csv.reader(text)
+            header = next(rows, None)
+            if header is None:
+                raise TableError(path.name, "is empty")
+            places = _places(path, header, columns)
+            lines = _numbered(rows, len(header), places)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise _wrong(path, "a file packed by gzip") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise _wrong(path, problem) from None
+    if lines is None:
+        raise _wrong(path, problem)
+    return lines
+
+
+def _numbered(
+    rows: Iterator[list[str]], width: int, places: tuple[int, int, int | None]
+) -> _Lines | None:
+    """Lines by numbers in the order of first appearance; None if one has another width."""
+    user, item, weight = places
+    people: dict[str, int] = {}
+    items: dict[str, int] = {}
+    who, what, weights = [], [], []
+    for row in rows:
+        if len(row) != width:
+            if row:
+                return None
+            continue  # an empty line
+        if row[user] and row[item]:
+            who.append(people.setdefault(row[user], len(people)))
+            what.append(items.setdefault(row[item], len(items)))
+            if weight is not None:
+                weights.append(_number(row[weight]))
+    return _Lines(
+        np.array(who, dtype=np.int64),
+        np.array(what, dtype=np.int64),
+        None if weight is None else np.array(weights, dtype=np.float64),
+        list(people),
+        list(items),
+    )
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return nan
+
+
+def _read_parquet(path: Path, columns: Columns) -> _Lines:
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise MissingExtra("reading Parquet", "arrow") from None
+    with path.open("rb") as file:
+        try:
+            held = parquet.ParquetFile(file)
+            names = held.schema_arrow.names
+            places = _places(path, names, columns)
+            wanted = [names[place] for place in places if place is not None]
+            table = held.read(columns=wanted)
+            return _from_table(table.select(wanted))
+        except (arrow.ArrowException, OSError, UnicodeDecodeError):
+            rule = "a Parquet file with columns of text or numbers"
+            raise _wrong(path, rule) from None
+
+
+def _from_table(table: Any) -> _Lines:
+    known = np.ones(table.num_rows, dtype=bool)
+    coded = []
+    for column in table.columns[:2]:
+        if hasattr(column.type, "value_type"):  # a dictionary may hold what no line has
+            column = column.cast(column.type.value_type)
+        column = column.combine_chunks().dictionary_encode()
+        if hasattr(column, "combine_chunks"):
+            column = column.combine_chunks()
+        names = [str(name) for name in column.dictionary.to_pylist()]
+        codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        empty = np.array([name == "" for name in names] + [True])  # -1 finds the last: missing
+        known &= ~empty[codes]
+        coded.append((codes, names))
+    (who, people), (what, items) = coded
+    weights = table.columns[2].to_numpy()[known] if table.num_columns == 3 else None
+    return _Lines(who[known], what[known], weights, people, items)
+
+
+def _read_matrix(path: Path) -> Profiles:
+    rule = "a CSR matrix saved by scipy.sparse.save_npz"
+    matrix: Any
+    with path.open("rb") as file:
+        try:
+            matrix = sparse.load_npz(file)
+            fits = matrix.format == "csr" and matrix.data.dtype.kind in "fiub"
+            if fits:
+                matrix.check_format(full_check=True)  # indices out of range would be read unchecked
+        except _UNREADABLE:
+            fits = False
+    if not fits:
+        raise _wrong(path, rule)
+    marks = sparse.csr_array(
+        (np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape
+    )
+    profiles = Profiles.from_csr(marks, matrix.data)  # a stored 0 is an item that is withheld
+    return replace(profiles, people=[str(row) for row in range(len(profiles))])
