@@ -18,11 +18,12 @@ RANKS = {
     "rational": 2,
     "guarantees": 3,
     "noise": 3,
-    "data": 3,
-    "mechanisms": 4,
-    "testing": 5,
-    "cli": 6,
-    "__main__": 7,
+    "data": 4,
+    "mechanisms": 5,
+    "tasks": 6,
+    "testing": 7,
+    "cli": 8,
+    "__main__": 9,
 }
 RANDOM = {"random", "secrets", "numpy.random", "os.urandom", "uuid"}
 HEAVY = {"numpy", "scipy", "numba", "matplotlib", "fastapi", "pydantic", "cryptography"}

@@ -10,7 +10,7 @@ import pytest
 import reticent
 
 ROOT = Path(__file__).parents[1]
-OPTIONS = doctest.NORMALIZE_WHITESPACE
+OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(reticent.__path__, "reticent.")

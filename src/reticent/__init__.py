@@ -3,6 +3,8 @@
 guarantees   units, losses, events, the accountant, the guarantee card
 noise        sources of randomness, exact discrete Laplace, coins, selection
 mechanisms   frozen values that know their guarantee; release(data, source)
+data         profiles, tables, bundled and external sets
+tasks        similarity, neighbours, gossip clustering, sketches, recommendation
 testing      audits, exact verification, replay, contracts: for our mechanisms and yours
 
 The names below are the short way to the common case; they load when they are first used.
@@ -14,16 +16,29 @@ from typing import TYPE_CHECKING
 from reticent._version import __version__
 
 if TYPE_CHECKING:
+    from reticent.data.profiles import Profiles
     from reticent.errors import BudgetExceeded, CannotCompose, ParameterError, ReticentError
-    from reticent.guarantees import EDGE, ITEM, RECORD, Accountant, Unit
+    from reticent.guarantees import (
+        EDGE,
+        ITEM,
+        ITEM_SUBSTITUTE,
+        RECORD,
+        RECORD_SUBSTITUTE,
+        Accountant,
+        Unit,
+    )
     from reticent.mechanisms import (
         DiscreteLaplace,
         Exponential,
         PermuteAndFlip,
         Release,
         SnappedLaplace,
+        Stretching,
     )
     from reticent.noise import Source
+    from reticent.tasks.blip import Blip
+    from reticent.tasks.clustering import Gossip
+    from reticent.tasks.similarity import Similarity
 
 _HOMES = {
     "BudgetExceeded": "errors",
@@ -32,7 +47,9 @@ _HOMES = {
     "ReticentError": "errors",
     "EDGE": "guarantees",
     "ITEM": "guarantees",
+    "ITEM_SUBSTITUTE": "guarantees",
     "RECORD": "guarantees",
+    "RECORD_SUBSTITUTE": "guarantees",
     "Accountant": "guarantees",
     "Unit": "guarantees",
     "DiscreteLaplace": "mechanisms",
@@ -40,24 +57,36 @@ _HOMES = {
     "PermuteAndFlip": "mechanisms",
     "Release": "mechanisms",
     "SnappedLaplace": "mechanisms",
+    "Stretching": "mechanisms",
     "Source": "noise",
+    "Profiles": "data.profiles",
+    "Blip": "tasks.blip",
+    "Gossip": "tasks.clustering",
+    "Similarity": "tasks.similarity",
 }
 
 __all__ = [
     "EDGE",
     "ITEM",
+    "ITEM_SUBSTITUTE",
     "RECORD",
+    "RECORD_SUBSTITUTE",
     "Accountant",
+    "Blip",
     "BudgetExceeded",
     "CannotCompose",
     "DiscreteLaplace",
     "Exponential",
+    "Gossip",
     "ParameterError",
     "PermuteAndFlip",
+    "Profiles",
     "Release",
     "ReticentError",
+    "Similarity",
     "SnappedLaplace",
     "Source",
+    "Stretching",
     "Unit",
     "__version__",
 ]

@@ -2,6 +2,8 @@
 
 ReticentError
 ├── ParameterError      a parameter breaks a stated rule; also a ValueError
+│   ├── TableError      a file is no table of the form asked for (data/interactions.py)
+│   └── DataMissing     a data set is not where it was said to be (data/sources/)
 ├── BudgetExceeded      a release asks for more than is left: asked, left, missing
 ├── CannotCompose       two promises that do not add
 ├── CardError           a guarantee card that is not one, or whose figures do not hold

@@ -1,11 +1,12 @@
 """``reticent card``: show a guarantee card, check it, print its schema.
 
-Not here  what makes a card hold (guarantees/card.py, mechanisms/verification.py), how it is shown
-          (guarantees/card_views.py).
+Not here  what makes a card hold (guarantees/card.py, mechanisms/verification.py,
+          neighbour_cards.py), how it is shown (guarantees/card_views.py).
 """
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib import resources
@@ -26,6 +27,10 @@ app = typer.Typer(
     help="Show and check guarantee cards.", rich_markup_mode=None, no_args_is_help=True
 )
 
+RECOMPUTED = (
+    "recomputed: words, promise, error, method, theorem, id. The id is a fingerprint, not a "
+    "signature: scope, budget and audit are as the maker of the card states them"
+)
 SCHEMA_FILE = "guarantee-card-1.schema.json"
 
 
@@ -47,6 +52,7 @@ class Verdict:
     id: str | None
     title: str | None
     problems: tuple[str, ...]
+    next: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -91,10 +97,10 @@ def verify(
     else:
         for verdict in verdicts:
             _say_verdict(verdict)
-        talk(
-            "recomputed: words, promise, error, method, theorem, id. The id is a fingerprint, not "
-            "a signature: scope, budget and audit are as the maker of the card states them"
-        )
+        if any(verdict.is_card for verdict in verdicts):
+            talk(RECOMPUTED)
+        for following in dict.fromkeys(verdict.next for verdict in verdicts if verdict.next):
+            talk(f"  next: {following}")
     if not all(verdict.is_card for verdict in verdicts):
         raise typer.Exit(ExitCode.USAGE)
     if not all(verdict.holds for verdict in verdicts):
@@ -111,11 +117,14 @@ def schema(as_json: Json = False) -> None:
 
 
 def _read(file: Path) -> Card:
-    from reticent.guarantees.card import Card
+    from reticent.guarantees.card import SCHEMA, Card
 
     try:
         return Card.from_json(read_text(file))
     except CardError as error:
+        if str(error).startswith(f"not a {SCHEMA}: the file: Invalid JSON"):
+            why = "this is not JSON; give the .json file of the card"
+            raise Failure(f"{file} is no guarantee card", why=why) from None
         raise _no_card(str(file), str(error)) from None
 
 
@@ -142,16 +151,20 @@ def _verdict(file: Path) -> Verdict:
         problems = _problems(card, name)
     except Failure as failure:
         why = failure.why or failure.what
-        return Verdict(name, is_card=False, id=None, title=None, problems=(printable(why),))
-    found = dict.fromkeys([*problems, *_mechanism_problems(card)])
-    return Verdict(name, True, card.id, card.title, tuple(map(printable, found)))
+        following = failure.next_command or "reticent card verify --help"
+        return Verdict(name, False, None, None, (printable(why),), following)
+    found = tuple(map(printable, dict.fromkeys([*problems, *_mechanism_problems(card)])))
+    look = shlex.join(["reticent", "card", "show", name]) if found else None
+    return Verdict(name, True, card.id, card.title, found, look)
 
 
 def _mechanism_problems(card: Card) -> list[str]:
+    from reticent.cli.neighbour_cards import problems
     from reticent.mechanisms import verify as recompute
 
     try:
-        return recompute(card)
+        found = problems(card)
+        return recompute(card) if found is None else found
     except ReticentError as error:
         return [f"mechanism: {error}"]
     except (ArithmeticError, TypeError, ValueError, RecursionError) as error:

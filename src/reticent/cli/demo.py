@@ -26,7 +26,7 @@ def demo(
     fast: Annotated[bool, typer.Option("--fast", help="Attack with fewer draws.")] = False,
     as_json: Json = False,
 ) -> None:
-    """A tour on public sample data: plan, release, refuse, attack."""
+    """A tour on public sample data, in seconds."""
     from reticent.cli.demo_steps import STEPS, Tour
 
     _prepare(directory)

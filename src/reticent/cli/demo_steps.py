@@ -1,6 +1,6 @@
-"""The steps of ``reticent demo``: three releases, one refusal, one attack.
+"""The steps of ``reticent demo``: releases, one refusal, one attack.
 
-Not here  printing and files (demo.py).
+Not here  printing and files (demo.py), the film club (demo_club.py).
 
 True values stand beside released ones here and nowhere else: the sample is public.
 """
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from reticent.amounts import show_nano
+from reticent.cli.demo_club import compare
 from reticent.cli.output import table
 from reticent.data import ADULT_CATEGORIES, ADULT_SIZE, Table, load_adult
 from reticent.errors import BudgetExceeded
@@ -34,6 +35,7 @@ from reticent.testing.audit import Audit, audit_epsilon
 
 PUBLIC = "True values are shown because this is public sample data."
 LONGEST_WEEK = 99  # hours a week, declared; longer ones count as this
+MOST_HOURS = 10**7  # all together, declared without a look at the data
 
 SCOPE = Scope(
     protected="each person in the sample; one person is one record",
@@ -49,7 +51,9 @@ TITLES = {
     "occupation": "Most common occupation",
     "hours": "Sum of weekly hours",
 }
-FILES = tuple(f"{name}.{ending}" for name in TITLES for ending in ("json", "html", "txt"))
+FILES = tuple(
+    f"{name}.{ending}" for name in (*TITLES, "films") for ending in ("json", "html", "txt")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ class Tour:
     releases: dict[str, tuple[Release[Any], Budget]] = field(default_factory=dict)
     people: Table | None = None
     attack: Audit | None = None
+    films: Card | None = None
 
     data = (
         f"Sample data: Adult, {ADULT_SIZE:,} people of the 1994 census of the United States\n"
@@ -99,8 +104,10 @@ class Tour:
     def files(self) -> dict[str, str]:
         """Every card in three forms, by file name."""
         files: dict[str, str] = {}
-        for name in self.releases:
-            card = self._card(name)
+        cards = {name: self._card(name) for name in self.releases}
+        if self.films is not None:
+            cards["films"] = self.films
+        for name, card in cards.items():
             forms = (card.to_json(), card_html(card), card_text(card))
             files |= {
                 f"{name}.{end}": f for end, f in zip(("json", "html", "txt"), forms, strict=True)
@@ -138,8 +145,8 @@ MECHANISMS: dict[str, Mechanism[Any]] = {
         epsilon="0.3",
         size=1,
         sensitivity=LONGEST_WEEK,
-        lower=ADULT_SIZE,
-        upper=LONGEST_WEEK * ADULT_SIZE,
+        lower=0,
+        upper=MOST_HOURS,
     ),
     "marital-status": DiscreteLaplace(epsilon="0.5", size=len(STATUSES)),
 }
@@ -201,20 +208,20 @@ def occupation(tour: Tour) -> Step:
 
 
 def hours(tour: Tour) -> Step:
-    """The sum of declared, clamped hours; divided by the public number of people it is a mean."""
+    """The sum of clamped hours; divided by the noisy number of people it is a mean, for free."""
     true = tour.table().clamped_sum("hours-per-week", lower=1, upper=LONGEST_WEEK)
     released = tour.release("hours", [true])
-    total = float(released.value[0])
-    within = float(released.mechanism.utility().within_95 or 0) / ADULT_SIZE
+    total, people = float(released.value[0]), int(tour.releases["education"][0].value.sum())
     lines = [
-        f"Released: {total / ADULT_SIZE:.3f} hours on average; true: {true / ADULT_SIZE:.3f}.",
-        f"Error to expect: within {within:.3f} hours, 95 times in 100.",
-        f"Weeks are clamped to 1..{LONGEST_WEEK} hours, declared; the sum is divided by the public",
-        f"number of people, {ADULT_SIZE:,}.",
+        f"Released: {total:,.0f} hours in all; true: {true:,}.",
+        _error(released),
+        "Divided by the noisy number of people of step 2, which costs nothing: on average",
+        f"{total / people:.2f} hours; true: {true / len(tour.table()):.2f}.",
+        f"A week counts 1 to {LONGEST_WEEK} hours, all together at most {MOST_HOURS:,}: declared.",
         PUBLIC,
         _spent(tour),
     ]
-    return Step(lines, {"hours": {"sum": total, "mean": total / ADULT_SIZE}})
+    return Step(lines, {"hours": {"sum": total, "mean": total / people}})
 
 
 def refusal(tour: Tour) -> Step:
@@ -253,6 +260,12 @@ def attack(tour: Tour) -> Step:
     return Step(lines, {"attack": measured})
 
 
+def club(tour: Tour) -> Step:
+    """Two people compare their films; each item has a weight of its own."""
+    lines, fields, tour.films = compare()
+    return Step(lines, fields)
+
+
 STEPS: dict[str, Callable[[Tour], Step]] = {
     "Plan: what these releases would tell, before anything is read": plan,
     "Release: people by education": education,
@@ -260,6 +273,7 @@ STEPS: dict[str, Callable[[Tour], Step]] = {
     "Release: hours worked in a week": hours,
     "Refuse: people by marital status": refusal,
     "Attack: what someone gains who wants to know whether you are in the sample": attack,
+    "Compare: two members of a film club, one of whom hides a film": club,
 }
 
 

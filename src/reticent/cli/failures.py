@@ -34,27 +34,44 @@ class Failure(Exception):
         super().__init__(what)
 
 
-def explain(error: Exception) -> ExitCode:
-    """Say on stderr what an error means, and give the exit code for it."""
+_OPTIONS = (
+    *("epsilon", "total_epsilon", "max_contacts", "profile_size", "k"),
+    *("measure", "norms", "weighting", "columns"),
+)  # parameters of the library that are options here
+
+
+def explain(error: Exception, command: str = "reticent") -> ExitCode:
+    """Say on stderr what an error of ``command`` means, and give the exit code for it."""
+    usage = f"{command} --help"
     if isinstance(error, Failure):
-        next_command = error.next_command or "reticent --help"
+        next_command = error.next_command or usage
         return _tell("error", error.what, error.why, next_command, ExitCode.USAGE)
     if isinstance(error, errors.BudgetExceeded):
         why = "nothing was drawn and nothing was charged"
-        return _tell("refused", str(error), why, "reticent --help", ExitCode.REFUSED)
+        return _tell("refused", str(error), why, usage, ExitCode.REFUSED)
     if isinstance(error, errors.MissingExtra):
         install = f"pip install 'reticent[{error.extra}]'"
         return _tell("error", f"{error.what} is not installed", "", install, ExitCode.EXTRA_MISSING)
     if isinstance(error, errors.ReticentError):
-        return _tell("error", str(error), "", "reticent --help", ExitCode.USAGE)
+        return _tell("error", _as_typed(error), "", usage, ExitCode.USAGE)
     if isinstance(error, OSError):
+        if isinstance(error, IsADirectoryError) and error.filename is not None:
+            return _tell("error", f"{error.filename} is a directory", "", usage, ExitCode.USAGE)
         what = f"{error.filename} cannot be used" if error.filename is not None else "no access"
-        return _tell("error", what, reason(error), "reticent --help", ExitCode.USAGE)
+        return _tell("error", what, reason(error), usage, ExitCode.USAGE)
     if hasattr(error, "format_message"):  # Typer's errors of usage, whatever their class is called
         return _usage(error)
     what = f"something unforeseen happened ({type(error).__name__})"
     why = "this is an error in Reticent; its text is not shown because it could hold private values"
     return _tell("error", what, why, "reticent --debug ..., to see where", ExitCode.BUG)
+
+
+def _as_typed(error: errors.ReticentError) -> str:
+    """The sentence of an error, with options named as they are typed and values as text."""
+    if not isinstance(error, errors.ParameterError) or error.name not in _OPTIONS:
+        return str(error)
+    got = f", got {error.value!r}" if isinstance(error.value, (str, int)) else ""
+    return f"--{error.name.replace('_', '-')} must be {error.rule}{got}"
 
 
 def reason(error: OSError) -> str:

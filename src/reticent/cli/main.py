@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from reticent._version import __version__
-from reticent.cli import audit, card, demo, doctor
+from reticent.cli import audit, card, demo, doctor, neighbours, recommend, release
 from reticent.cli.failures import ExitCode, explain
 from reticent.cli.output import prepare_streams, silence, talk
 
@@ -29,6 +29,9 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
+app.command("neighbours")(neighbours.neighbours)
+app.command("recommend")(recommend.recommend)
+app.add_typer(release.app, name="release")
 app.add_typer(card.app, name="card")
 app.add_typer(audit.app, name="audit")
 
@@ -72,10 +75,23 @@ def _outcome(words: Sequence[str]) -> int:
     except Exception as error:
         if _debugging(words):
             traceback.print_exc()
-        return explain(error)
+        return explain(error, _named(words))
     if code == ExitCode.INTERRUPTED:
         talk("interrupted")
     return int(code or ExitCode.DONE)
+
+
+def _named(words: Sequence[str], whole: typer.Typer = app) -> str:
+    """The command that the words name; no other word is repeated."""
+    names, part = ["reticent"], typer.main.get_command(whole)
+    for word in words:
+        parts = getattr(part, "commands", {})
+        if word in parts:
+            names.append(word)
+            part = parts[word]
+        elif not (parts and word.startswith("-")):
+            break
+    return " ".join(names)
 
 
 def _debugging(words: Sequence[str]) -> bool:

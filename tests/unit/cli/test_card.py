@@ -79,6 +79,27 @@ def test_verify_says_which_cards_hold(cli, file, changed, tmp_path) -> None:
     assert ended.out.count("NO CARD") == 2
 
 
+def test_verify_of_a_page_asks_for_the_file(cli, tmp_path) -> None:
+    path = tmp_path / "card.html"
+    path.write_text(card_html(CARD), encoding="utf-8")
+    ended = cli("card", "verify", path)
+    assert ended.code == 2
+    assert "this is not JSON; give the .json file of the card" in ended.out
+    assert ended.err == "  next: reticent card verify --help\n"
+
+
+def test_every_failed_check_has_a_next_command(cli, file, changed, tmp_path) -> None:
+    (tmp_path / "no.json").write_text("{}")
+    ended = cli("card", "verify", file, changed, tmp_path / "no.json", tmp_path / "none.json")
+    assert ended.err.startswith("recomputed: ")
+    assert ended.err.splitlines()[1:] == [
+        f"  next: reticent card show {changed}",
+        "  next: reticent card schema",
+        "  next: reticent card verify --help",
+    ]
+    assert "next" not in cli("card", "verify", file).err
+
+
 def test_verify_as_json(cli, file, changed) -> None:
     ended = cli("card", "verify", file, changed, "--json")
     assert ended.code == 1

@@ -76,6 +76,21 @@ def test_refusals_say_what_to_do_next(cli, raising) -> None:
     assert lines[-1].startswith("  next: ")
 
 
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ([], "reticent"),
+        (["x", "card"], "reticent"),
+        (["--debug", "card", "show", CANARY], "reticent card show"),
+        (["card", CANARY, "show"], "reticent card"),
+        (["release", "similarity", "card", "demo"], "reticent release similarity"),
+    ],
+)
+def test_the_next_command_is_the_help_of_what_was_typed(cli, raising, words, named) -> None:
+    raising(errors.CardError("not a card"))
+    assert cli(*words).err.splitlines()[-1] == f"  next: {named} --help"
+
+
 def test_the_version(cli) -> None:
     assert cli("--version").out == f"reticent {__version__}\n"
 
@@ -100,7 +115,7 @@ def test_nothing_to_do_shows_the_help_as_talk(cli, arguments) -> None:
 def test_help_is_a_result(cli) -> None:
     ended = cli("--help")
     assert (ended.code, ended.err) == (0, "")
-    for command in ("demo", "doctor", "card", "audit"):
+    for command in ("demo", "doctor", "neighbours", "recommend", "release", "card", "audit"):
         assert command in ended.out
 
 
@@ -126,6 +141,6 @@ def test_every_printing_command_takes_json() -> None:
                 yield from commands(part, (*path, name))
 
     found = dict(commands(group))
-    assert len(found) == 6
+    assert len(found) == 9
     for path, command in found.items():
         assert any("--json" in option.opts for option in command.params), path

@@ -1,0 +1,78 @@
+"""Cards of similarity and of neighbour lists: making them, and checking them against their event.
+
+Not here  whether a card's words follow from its event (guarantees/card.py), cards of mechanisms
+          (mechanisms/verification.py), what the methods say (neighbour_methods.py).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reticent.cli.neighbour_methods import Direct, Found, Gossiped, Method, Published
+from reticent.errors import CardError, ParameterError
+
+if TYPE_CHECKING:
+    from reticent.guarantees import Event, PerItemDP
+    from reticent.guarantees.card import Card
+    from reticent.tasks.similarity import Similarity
+
+_DIRECT = "similarity-neighbours"  # what Similarity.neighbours calls its events
+KNOWN = ("similarity", _DIRECT, "gossip", "blip")  # by name: other cards need not load tasks
+
+
+def card_of(title: str, method: Method, found: Found, people: int, **others: Any) -> Card:
+    """The card of lists of neighbours; ``others`` as for ``make_card``."""
+    from reticent.guarantees.card import make_card
+
+    facts = {
+        "scope": method.scope(people),
+        "how": method.how(),
+        "utility": method.utility(),
+        "evidence": method.evidence(),
+    }
+    return make_card(title, found.event, **(facts | others))
+
+
+def rebuilt(event: Event) -> tuple[Method | Similarity, PerItemDP]:
+    """What an event that is KNOWN names, and what it loses."""
+    from reticent.rational import whole
+    from reticent.tasks.blip import Blip
+    from reticent.tasks.clustering import Gossip
+    from reticent.tasks.similarity import Similarity
+
+    values: dict[str, Any] = dict(event.parameters)
+    if event.mechanism == Similarity.name:
+        pair = Similarity(**values)
+        return pair, pair.guarantee()
+    people = whole(values.pop("people"), "people", least=0)
+    method: Method
+    if event.mechanism == _DIRECT:
+        k = whole(values.pop("k"), "k", least=1)
+        method = Direct(Similarity(**values), k)
+    elif event.mechanism == Gossip.name:
+        prefix = "similarity_"
+        inner = {n.removeprefix(prefix): v for n, v in values.items() if n.startswith(prefix)}
+        outer = {n: v for n, v in values.items() if not n.startswith(prefix)}
+        method = Gossiped(Gossip(similarity=Similarity(**inner), **outer))
+    else:
+        method = Published(Blip(**values), k=1)
+    return method, method.guarantee(people)
+
+
+def problems(card: Card) -> list[str] | None:
+    """What on a card does not follow from the method its event names; None for other cards."""
+    event = card.release_event()
+    if event.mechanism not in KNOWN:
+        return None
+    try:
+        described, loss = rebuilt(event)
+    except (KeyError, TypeError, ParameterError) as error:
+        raise CardError(f"the parameters of {event.mechanism!r} do not fit: {error}") from None
+    checks = {
+        "event: the loss is not that of the mechanism": event.loss == loss,
+        "utility: the error is not that of the mechanism": card.utility == described.utility(),
+        "how: it does not describe the mechanism": card.how == described.how(),
+        "evidence: it does not name the mechanism's theorem": card.evidence.theorem
+        == described.evidence().theorem,
+    }
+    return card.problems() + [problem for problem, holds in checks.items() if not holds]

@@ -1,0 +1,240 @@
+"""The three ways to find neighbours, and what the card of each says.
+
+Theory    docs/theory/neighbours.md, Theorem 2 (the loss); docs/theory/clustering.md, Theorem 1
+          (a run), Theorem 2 (cap); docs/theory/blip.md, Theorem 2 (weights by sampling)
+Not here  the mathematics (tasks/), the command (neighbours.py).
+
+What a list loses depends on who looks. The direct method draws noise anew for each list, so one
+other person sees one score about you, all others together see one each, and whoever reads the whole
+file sees your own list too. In gossip whom one meets depends on others' scores, so there one other
+person is counted as everybody. A published filter costs the same whoever looks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from reticent.cli.release import ALWAYS, TRUSTED, beyond_sizes, protected_items, unprotected_sizes
+
+if TYPE_CHECKING:
+    from reticent.data.profiles import Profiles
+    from reticent.guarantees import Event, PerItemDP
+    from reticent.guarantees.card import Evidence, How, Scope, Utility
+    from reticent.noise import Source
+    from reticent.tasks.blip import Blip
+    from reticent.tasks.clustering import Gossip
+    from reticent.tasks.similarity import Similarity
+
+Step: TypeAlias = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Lists of neighbours and the event that accounts for them."""
+
+    peers: Any
+    scores: Any
+    event: Event
+
+
+class Method(ABC):
+    """A way to find neighbours, with what its card says; public parameters only."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def losses(self, people: int | None) -> dict[str, int | None]:
+        """What an item of weight 1 loses, by who looks; None where ``people`` must be known."""
+
+    @abstractmethod
+    def guarantee(self, people: int) -> PerItemDP:
+        """What the event of lists for so many people states."""
+
+    @abstractmethod
+    def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
+        """Draw, and make the lists."""
+
+    @abstractmethod
+    def utility(self) -> Utility:
+        """The error of one score."""
+
+    @abstractmethod
+    def how(self) -> How:
+        """How a score was made."""
+
+    @abstractmethod
+    def evidence(self) -> Evidence:
+        """By what right."""
+
+    @abstractmethod
+    def scope(self, people: int) -> Scope:
+        """Whom it protects, and who must be trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Direct(Method):
+    """Everybody compared with everybody, with noise of its own in each list."""
+
+    similarity: Similarity
+    k: int
+
+    def losses(self, people: int | None) -> dict[str, int | None]:
+        """Each list holds one score about a person, and that person's own list one per peer."""
+
+        def loss(comparisons: int) -> int:
+            return self.similarity.guarantee(comparisons).overall
+
+        return {
+            "one other person": loss(1),
+            "all others together": None if people is None else loss(people - 1),
+            "reader of all lists": None if people is None else loss(2 * (people - 1)),
+        }
+
+    def guarantee(self, people: int) -> PerItemDP:
+        """To whoever reads all lists: every pair stands in two of them, with its own noise."""
+        return self.similarity.guarantee(2 * max(people - 1, 0))
+
+    def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
+        """All pairs at once."""
+        found = self.similarity.neighbours(profiles, self.k, source=source, progress=step)
+        return Found(found.peers, found.scores, found.event)
+
+    def utility(self) -> Utility:
+        """That of one comparison."""
+        return self.similarity.utility()
+
+    def how(self) -> How:
+        """That of one comparison."""
+        return self.similarity.how()
+
+    def evidence(self) -> Evidence:
+        """Many comparisons instead of one."""
+        theorem = "docs/theory/neighbours.md, Theorem 2"
+        return self.similarity.evidence().model_copy(update={"theorem": theorem})
+
+    def scope(self, people: int) -> Scope:
+        """Each list is for its owner."""
+        from reticent.amounts import show_nano
+        from reticent.guarantees.card import Scope, right_at_most
+
+        one, _, reader = (nano or 0 for nano in self.losses(people).values())
+        return Scope(
+            protected=f"everybody in the table, for {protected_items(self.similarity)}; to "
+            f"one other person alone an item of weight 1 loses at most ε = {show_nano(one)}, so "
+            f"that one can be right at most {right_at_most(one)} times in 100",
+            observer="All other people together, each with the list made for them"
+            + beyond_sizes(self.similarity),
+            not_against=(
+                TRUSTED,
+                "a reader of all lists, who sees a person's own one too: to that reader an item "
+                f"of weight 1 loses up to ε = {show_nano(reader)}",
+                *unprotected_sizes(self.similarity),
+                *ALWAYS,
+            ),
+            model="central",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Gossiped(Method):
+    """Meetings over some rounds."""
+
+    gossip: Gossip
+
+    def losses(self, people: int | None) -> dict[str, int | None]:
+        """One figure for all who look: whom one meets depends on scores that others saw."""
+        known = self.gossip.max_contacts if people is None else people - 1
+        loss = None if known is None else self.gossip.guarantee(known + 1).overall
+        return dict.fromkeys(
+            ("one other person", "all others together", "reader of all lists"), loss
+        )
+
+    def guarantee(self, people: int) -> PerItemDP:
+        """To everybody."""
+        return self.gossip.guarantee(people)
+
+    def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
+        """All rounds."""
+        found = self.gossip.cluster(profiles, source=source, progress=step)
+        return Found(found.peers, found.scores, found.event)
+
+    def utility(self) -> Utility:
+        """That of one meeting."""
+        return self.gossip.comparison.utility()
+
+    def how(self) -> How:
+        """That of one meeting."""
+        return self.gossip.comparison.how()
+
+    def evidence(self) -> Evidence:
+        """Many meetings instead of one."""
+        number = 1 if self.gossip.max_contacts is None else 2
+        theorem = f"docs/theory/clustering.md, Theorem {number}"
+        return self.gossip.comparison.evidence().model_copy(update={"theorem": theorem})
+
+    def scope(self, people: int) -> Scope:
+        """Comparisons need a trusted party."""
+        from reticent.guarantees.card import Scope
+
+        return Scope(
+            protected=f"everybody in the table, for {protected_items(self.gossip.comparison)}",
+            observer="Anyone who sees all lists and who met whom; one other person is counted as "
+            "everybody, for whom one meets depends on what others saw"
+            + beyond_sizes(self.gossip.comparison),
+            not_against=(
+                TRUSTED,
+                "whoever makes the comparisons: a trusted party, or a protocol that shows both "
+                "ends nothing but the noisy score",
+                *unprotected_sizes(self.gossip.comparison),
+                *ALWAYS,
+            ),
+            model="central",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Published(Method):
+    """Noisy filters, published once; lists are read off them and cost nothing more."""
+
+    blip: Blip
+    k: int
+
+    def losses(self, people: int | None) -> dict[str, int | None]:
+        """The same for all who look."""
+        return {"anyone": self.blip.guarantee().overall}
+
+    def guarantee(self, people: int) -> PerItemDP:
+        """To anyone."""
+        return self.blip.guarantee()
+
+    def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
+        """One publication, then all pairs."""
+        sketches = self.blip.publish(profiles, source)
+        found = sketches.nearest(min(self.k, len(profiles) - 1))
+        return Found(found.peers, found.scores, sketches.event)
+
+    def utility(self) -> Utility:
+        """That of the filters."""
+        return self.blip.utility()
+
+    def how(self) -> How:
+        """That of the filters."""
+        return self.blip.how()
+
+    def evidence(self) -> Evidence:
+        """Flipping and sampling."""
+        return self.blip.evidence()
+
+    def scope(self, people: int) -> Scope:
+        """People could do without this command's holder, if they made the filters themselves."""
+        from reticent.guarantees.card import Scope
+
+        return Scope(
+            protected="everybody in the table, for every item of their profile, by its weight",
+            observer="Anyone who sees the filters or all lists, whatever else they know",
+            not_against=(TRUSTED, "a second publication of the same profile: it adds up", *ALWAYS),
+            model="central",
+        )

@@ -1,0 +1,155 @@
+"""What a release would cost, said before it is drawn, and how it is agreed to.
+
+Not here  what is released (release.py, neighbours.py, recommend.py).
+
+A release is agreed to before it is drawn: on a terminal by an answer, elsewhere by ``--yes``.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from reticent.cli.failures import ExitCode, Failure
+from reticent.cli.output import say, say_json, table, talk
+
+DryRun: TypeAlias = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Say cost, error and odds; read and release nothing."),
+]
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Spend without asking.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a release would cost and how wrong it would be; made without looking at any table.
+
+    ``losses`` are those of an item of weight 1, in nano-epsilon, by who looks; None if unknown.
+    ``caution`` is said before anything is spent.
+    """
+
+    kind: str
+    what: str
+    losses: Mapping[str, int | None]
+    error: str
+    caution: str = ""
+
+    @property
+    def title(self) -> str:
+        """What would be released, as a sentence starts."""
+        return self.what[:1].upper() + self.what[1:]
+
+    def lines(self) -> list[str]:
+        """As a table and a sentence."""
+        heads = ("who looks", "epsilon ", "right at most, of 100 ")
+        unknown = "needs --people"
+        costs = [
+            (who, *((unknown, unknown) if nano is None else _told(nano)))
+            for who, nano in self.losses.items()
+        ]
+        caution = [f"caution: {self.caution}"] if self.caution else []
+        return [
+            self.title,
+            "",
+            *table(heads, costs),
+            "",
+            f"error to expect: {self.error}",
+            *caution,
+        ]
+
+    def fields(self) -> dict[str, Any]:
+        """For JSON; amounts are text, so that nothing is rounded."""
+        known = {who: None if nano is None else _told(nano) for who, nano in self.losses.items()}
+        return {
+            "losses": {_key(who): told and told[0] for who, told in known.items()},
+            "right_at_most": {_key(who): told and told[1] for who, told in known.items()},
+            "error": self.error,
+            **({"caution": self.caution} if self.caution else {}),
+        }
+
+    def cost(self) -> str:
+        """In one line."""
+        amounts = (
+            f"epsilon {_told(nano)[0]} ({who})"
+            for who, nano in self.losses.items()
+            if nano is not None
+        )
+        return ", ".join(amounts)
+
+    def odds(self) -> str:
+        """In one line."""
+        chances = (
+            f"{_told(nano)[1]} times in 100 ({who})"
+            for who, nano in self.losses.items()
+            if nano is not None
+        )
+        return f"right at most {', '.join(chances)}"
+
+    def say(self, as_json: bool) -> None:
+        """Answer a dry run."""
+        if as_json:
+            say_json("plan/1", kind=self.kind, what=self.what, **self.fields())
+            return
+        for line in self.lines():
+            say(line)
+        talk("nothing was read or released")
+
+
+def _key(who: str) -> str:
+    return who.replace(" ", "_")
+
+
+def _told(nano: int) -> tuple[str, str]:
+    from reticent.amounts import show_nano
+    from reticent.guarantees.card import right_at_most
+
+    return show_nano(nano), right_at_most(nano)
+
+
+def spelled(context: typer.Context, *more: str) -> str:
+    """The command being run, as one could type it."""
+    words = context.command_path.split()
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        if value is None or value is False or value == parameter.default:
+            continue
+        option = [] if parameter.param_type_name == "argument" else [parameter.opts[0]]
+        words += option if value is True else [*option, str(value)]
+    return shlex.join([*words, *more])
+
+
+def somebody_to_ask() -> bool:
+    """Whether this runs on a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def agreement(context: typer.Context, yes: bool) -> Callable[[Plan], None]:
+    """How this run is agreed to: already, or by an answer once the cost is known."""
+    if yes:
+        return _warn
+    if somebody_to_ask():
+        return _ask
+    raise Failure(
+        "a release spends, and there is nobody here to ask",
+        why="--yes agrees to it; --dry-run says what it would cost",
+        next_command=spelled(context, "--yes"),
+    )
+
+
+def _warn(plan: Plan) -> None:
+    if plan.caution:
+        talk(f"caution: {plan.caution}")
+
+
+def _ask(plan: Plan) -> None:
+    talk(f"{plan.title}. Who looks for one item can be {plan.odds()}.")
+    _warn(plan)
+    talk(f"This spends {plan.cost()}. Go on? [y/N]")
+    if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
+        talk("nothing was released")
+        raise typer.Exit(ExitCode.REFUSED)

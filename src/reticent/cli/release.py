@@ -1,0 +1,294 @@
+"""``reticent release``: one verb for what leaves, and what every release checks and writes.
+
+Not here  what it costs and how it is agreed to (plan.py), lists for everybody (neighbours.py,
+          recommend.py), the mechanisms (tasks/).
+
+Files that cannot be written are found before anything is spent on what would be lost.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import ROUND_CEILING, Context
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from reticent.cli.failures import Failure
+from reticent.cli.files import write_atomically
+from reticent.cli.output import Json, say, say_json, talk
+from reticent.cli.plan import DryRun, Plan, Yes, agreement, spelled
+
+if TYPE_CHECKING:
+    from reticent.data.profiles import Profiles
+    from reticent.guarantees.card import Card, Scope
+    from reticent.tasks.similarity import Similarity
+
+app = typer.Typer(
+    help="Release something under differential privacy.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+
+class Measure(StrEnum):
+    """What is computed of two profiles."""
+
+    cosine = "cosine"
+    overlap = "overlap"
+    jaccard = "jaccard"
+
+
+class Norms(StrEnum):
+    """How sizes of profiles enter a similarity."""
+
+    private = "private"
+    public = "public"
+    none = "none"
+
+
+class Weighting(StrEnum):
+    """What a common item counts for, given two weights."""
+
+    min = "min"
+    product = "product"
+
+
+TableFile: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        help="Who has what: .csv, .csv.gz or .parquet with columns user, item and, if people set "
+        "them, weight (0 to 1); or .npz, a CSR matrix of weights.",
+        metavar="TABLE",
+    ),
+]
+ColumnNames: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        help="Other names of the columns, as user,item or user,item,weight.",
+        metavar="NAMES",
+    ),
+]
+MeasureOption: TypeAlias = Annotated[Measure, typer.Option("--measure", help="What to compute.")]
+NormsOption: TypeAlias = Annotated[
+    Norms | None,
+    typer.Option(
+        "--norms",
+        help="Sizes of profiles: with noise; exact, which protects neither them nor that an item "
+        "of weight 0 is there; or none, for overlap.  [default: private, or none for overlap]",
+    ),
+]
+WeightingOption: TypeAlias = Annotated[
+    Weighting, typer.Option("--weighting", help="What a common item counts, given both weights.")
+]
+CardFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--card", help="Write the guarantee card here: .json, .html, .md or .txt.", metavar="FILE"
+    ),
+]
+
+CARDS = (".json", ".html", ".md", ".txt")
+TRUSTED = "whoever runs this command and holds the table: they see raw profiles and are trusted"
+ALWAYS = (
+    "knowledge of who is in the table: the list of people is public",
+    "facts about groups that hold without this person",
+    "other releases about the same people: losses add up",
+)
+SIZES = (
+    "sizes of profiles: they enter exactly and are not protected",
+    "knowledge that an item is there: with exact sizes a weight of 0 does not hide that",
+)
+
+
+@app.callback()
+def release() -> None:
+    """Release something under differential privacy."""
+
+
+@app.command("similarity")
+def similarity(
+    context: typer.Context,
+    path: TableFile,
+    first: Annotated[
+        str, typer.Argument(help="One person, as named in the table.", metavar="PERSON")
+    ],
+    second: Annotated[str, typer.Argument(help="Another person.", metavar="OTHER")],
+    epsilon: Annotated[
+        str, typer.Option("--epsilon", help="What an item of weight 1 may lose.", metavar="E")
+    ],
+    measure: MeasureOption = Measure.cosine,
+    norms: NormsOption = None,
+    weighting: WeightingOption = Weighting.min,
+    columns: ColumnNames = None,
+    card: CardFile = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Noisy similarity of two people, with its guarantee card.
+
+    The list of people is public here: a name that is not in the table is an error.
+    """
+    from reticent.noise import Source
+
+    mechanism = comparison(epsilon, measure, norms, weighting)
+    if first == second:
+        raise Failure("OTHER must be another person than PERSON")
+    plan = Plan(
+        "release-similarity",
+        f"noisy {measure.value} of {first} and {second}",
+        {"anyone": mechanism.guarantee().overall},
+        mechanism.utility().sentence,
+    )
+    check_files(card, suffixes=CARDS)
+    if dry_run:
+        plan.say(as_json)
+        return
+    agree = agreement(context, yes)
+    pair = _pair(read(path, columns), path, (first, second))
+    agree(plan)
+    released = mechanism.release(pair, Source.system())
+    made = released.card(plan.title, scope=_scope(mechanism), command=spelled(context))
+    write_card(made, card)
+    if as_json:
+        facts = {"people": [first, second], "value": released.value, **plan.fields()}
+        say_json("release-similarity/1", **facts, **card_fields(made, card))
+        return
+    say(f"{released.value:.6g}  {plan.what}")
+    talk(f"spent {plan.cost()}")
+    say_card(made, card)
+
+
+def _pair(profiles: Profiles, path: Path, names: tuple[str, str]) -> Profiles:
+    """The two people alone, over the same items."""
+    import numpy as np
+
+    places = {name: place for place, name in enumerate(profiles.people)}
+    for name in names:
+        if name not in places:
+            why = "the list of people is public here; names are compared letter by letter"
+            raise Failure(f"nobody in {path} is called {name!r}", why=why)
+    rows = [places[name] for name in names]
+    return replace(
+        profiles,
+        indptr=np.cumsum([0, *profiles.sizes[rows]]),
+        indices=np.concatenate([profiles.row(row) for row in rows]),
+        weights=np.concatenate([profiles.row_weights(row) for row in rows]),
+        people=list(names),
+    )
+
+
+def _scope(mechanism: Similarity) -> Scope:
+    from reticent.guarantees.card import Scope
+
+    return Scope(
+        protected=f"both people, each for {protected_items(mechanism)}",
+        observer="Anyone who sees the release, whatever else they know" + beyond_sizes(mechanism),
+        not_against=(TRUSTED, *unprotected_sizes(mechanism), *ALWAYS),
+        model="central",
+    )
+
+
+def protected_items(mechanism: Similarity) -> str:
+    """What of a profile is protected: with exact sizes an exchange of items, not their number."""
+    if mechanism.norms == "public":
+        return "which items are in their profile, given how many, by the larger of two weights"
+    return "every item of their profile, by its weight"
+
+
+def unprotected_sizes(mechanism: Similarity) -> tuple[str, ...]:
+    """What a card must add when sizes are exact."""
+    return SIZES if mechanism.norms == "public" else ()
+
+
+def beyond_sizes(mechanism: Similarity) -> str:
+    """The limit of the observer's sentence when sizes are exact."""
+    return ", beyond what exact sizes tell" if mechanism.norms == "public" else ""
+
+
+def comparison(
+    epsilon: str, measure: Measure, norms: Norms | None, weighting: Weighting
+) -> Similarity:
+    """The similarity that the options ask for."""
+    from reticent.tasks.similarity import Similarity
+
+    usual = Norms.none if measure is Measure.overlap else Norms.private
+    if (measure is Measure.overlap) is not ((norms or usual) is Norms.none):
+        raise Failure("--norms none goes with --measure overlap, and with that only")
+    parts = 4 if (norms or usual) is Norms.private else 1  # a quarter is for the size
+    check_epsilon(epsilon, Fraction(parts, 1 << 30))
+    return Similarity(
+        epsilon=epsilon,
+        measure=measure.value,
+        norms=(norms or usual).value,
+        weighting=weighting.value,
+    )
+
+
+def check_epsilon(epsilon: str, least: Fraction) -> None:
+    """Refuse an epsilon for which no noise can be drawn."""
+    from reticent.rational import budget
+
+    if budget(epsilon, "epsilon") < least:
+        rounded = Context(prec=3, rounding=ROUND_CEILING).create_decimal(float(least))
+        raise Failure(f"epsilon must be at least {rounded:f}")
+
+
+def read(path: Path, columns: str | None) -> Profiles:
+    """The profiles in a file."""
+    from reticent.data.interactions import Columns, read_profiles
+
+    names = None if columns is None else Columns.parse(columns)
+    profiles = read_profiles(path, names, notice=lambda text: talk(f"note: {text}"))
+    if not len(profiles):
+        raise Failure(f"{path} has no people", why="no line has both a person and an item")
+    return profiles
+
+
+def check_files(path: Path | None, *, suffixes: Sequence[str]) -> None:
+    """Refuse, before anything is spent, a file that could not be written."""
+    if path is None:
+        return
+    if path.suffix not in suffixes:
+        raise Failure(f"{path} must be named {', '.join(suffixes)}")
+    if path.exists():
+        raise Failure(f"{path} is there already", why="nothing is overwritten; give another name")
+    if not os.access(path.absolute().parent, os.W_OK | os.X_OK):
+        raise Failure(f"{path} cannot be written", why="its folder is missing or closed")
+
+
+def write_card(made: Card, path: Path | None) -> None:
+    """Write a card as its file is named, if there is one."""
+    from reticent.guarantees import card_views
+
+    views = {
+        ".json": lambda card: card.to_json(),
+        ".html": card_views.card_html,
+        ".md": card_views.card_markdown,
+        ".txt": card_views.card_text,
+    }
+    if path is not None:
+        write_atomically(path, views[path.suffix](made))
+
+
+def say_card(made: Card, path: Path | None) -> None:
+    """Where the card went; on stderr as a whole if it went nowhere."""
+    from reticent.guarantees.card_views import card_text
+
+    if path is None:
+        talk(card_text(made).removesuffix("\n"), raw=True)
+    else:
+        talk(f"card: {path}")
+
+
+def card_fields(made: Card, path: Path | None) -> dict[str, Any]:
+    """The card for JSON: the file it went to, or itself."""
+    whole = made.model_dump(mode="json", by_alias=True)
+    return {"card": whole if path is None else str(path)}

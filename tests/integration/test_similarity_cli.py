@@ -1,0 +1,126 @@
+"""Similarity commands as processes: asking on a terminal, clean streams, a larger table in time."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+CANARY = "canary-2256"
+HEAVY = {"numpy", "scipy", "numba", "cryptography", "rich"}  # Typer itself loads pydantic
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "reticent", *map(str, arguments)]
+
+
+def reticent(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*arguments),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        stdin=subprocess.DEVNULL,
+        **options,
+    )
+
+
+@pytest.fixture
+def table(tmp_path) -> Path:
+    path = tmp_path / "club.csv"
+    lines = [f"p{u},film {i},0.5" for u in range(9) for i in range(u, u + 5)]
+    lines += [f"p{u},{CANARY},0" for u in range(9)]
+    path.write_text("user,item,weight\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "arguments", [["neighbours"], ["recommend"], ["release", "similarity"]], ids=" ".join
+)
+def test_help_imports_nothing_heavy(arguments) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "reticent", *arguments, "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {line.split("|")[-1].strip().split(".")[0] for line in ended.stderr.splitlines()}
+    assert not imported & HEAVY
+    assert "--seed" not in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "schema"),
+    [
+        (["release", "similarity", "club.csv", "p0", "p1"], "release-similarity/1"),
+        (["neighbours", "club.csv"], "neighbours/1"),
+        (["recommend", "club.csv", "--trusted-gateway"], "recommend/1"),
+    ],
+    ids=["similarity", "neighbours", "recommend"],
+)
+def test_json_is_one_object_on_stdout(table, arguments, schema) -> None:
+    ended = reticent(*arguments, "--epsilon", "1", "--yes", "--json", cwd=table.parent)
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout)
+    assert told["schema"] == schema
+    assert told["card"]["schema"] == "guarantee-card/1"
+    assert CANARY not in ended.stdout + ended.stderr
+    assert reticent(*arguments, "--epsilon", "1", cwd=table.parent).returncode == 2
+
+
+def test_two_releases_differ(table) -> None:
+    words = ["release", "similarity", table, "p0", "p1", "--epsilon", "1", "--yes"]
+    assert reticent(*words).stdout != reticent(*words).stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 3), (b"\n", 3), (b"\x04", 3)])
+def test_a_terminal_is_asked(table, answer, code) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    words = command("neighbours", table, "--epsilon", "1", "--k", "2", "--method", "direct")
+    environment = {**os.environ, "TERM": "dumb", "NO_COLOR": "1"}
+    process = subprocess.Popen(
+        words, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, env=environment
+    )
+    os.close(theirs)
+    heard = b""
+    while b"Go on?" not in heard:
+        heard += os.read(ours, 1024)
+    os.write(ours, answer)
+    assert process.stdout is not None
+    with process.stdout as pipe:
+        released = pipe.read()
+    while True:  # a terminal that nobody holds open any more ends with an error
+        try:
+            heard += os.read(ours, 1024)
+        except OSError:
+            break
+    os.close(ours)
+    assert process.wait(timeout=60) == code
+    assert b"one other person" in heard
+    assert b"all others together" in heard
+    assert released.startswith(b"person,rank,peer,score\n") is (code == 0)
+    assert (b"nothing was released" in heard) is (code == 3)
+    assert CANARY.encode() not in heard + released
+
+
+def test_a_large_table(tmp_path) -> None:
+    path, out = tmp_path / "large.csv", tmp_path / "lists.csv"
+    with path.open("w") as file:
+        file.write("user,item,weight\n")
+        for i in range(300_000):
+            file.write(f"p{i % 3001},film {i * i % 9973},{i % 11 / 10}\n")
+    for method in ("direct", "blip", "gossip"):
+        started = time.monotonic()
+        words = ["neighbours", path, "--epsilon", "1", "--method", method, "--yes", "--out", out]
+        ended = reticent(*words)
+        assert ended.returncode == 0, ended.stderr
+        assert time.monotonic() - started < 120
+        assert len(out.read_text().splitlines()) == 1 + 3001 * 10
+        out.unlink()
