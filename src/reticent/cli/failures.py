@@ -51,7 +51,8 @@ def explain(error: Exception, command: str = "reticent") -> ExitCode:
         return _tell("refused", str(error), why, usage, ExitCode.REFUSED)
     if isinstance(error, errors.MissingExtra):
         install = f"pip install 'reticent[{error.extra}]'"
-        return _tell("error", f"{error.what} is not installed", "", install, ExitCode.EXTRA_MISSING)
+        what = f"{error.what} needs a part that is not installed"
+        return _tell("error", what, "", install, ExitCode.EXTRA_MISSING)
     if isinstance(error, errors.ReticentError):
         return _tell("error", _as_typed(error), "", usage, ExitCode.USAGE)
     if isinstance(error, OSError):
