@@ -116,24 +116,19 @@ class Direct(Method):
         return self.similarity.evidence().model_copy(update={"theorem": theorem})
 
     def scope(self, people: int) -> Scope:
-        """Each list is for its owner."""
+        """The promise is about a reader of all lists; who sees fewer learns less."""
         from reticent.amounts import show_nano
         from reticent.guarantees.card import Scope, right_at_most
 
-        one, _, reader = (nano or 0 for nano in self.losses(people).values())
+        one, others, _ = (nano or 0 for nano in self.losses(people).values())
         return Scope(
-            protected=f"everybody in the table, for {protected_items(self.similarity)}; to "
-            f"one other person alone an item of weight 1 loses at most ε = {show_nano(one)}, so "
-            f"that one can be right at most {right_at_most(one)} times in 100",
-            observer="All other people together, each with the list made for them"
+            protected=f"everybody in the table, for {protected_items(self.similarity)}. If each "
+            "list goes to its owner only, an item of weight 1 loses less: to one other person "
+            f"alone at most ε = {show_nano(one)} (right at most {right_at_most(one)} times in "
+            f"100), to all others together {show_nano(others)}",
+            observer="Anyone who reads all lists, whatever else they know"
             + beyond_sizes(self.similarity),
-            not_against=(
-                TRUSTED,
-                "a reader of all lists, who sees a person's own one too: to that reader an item "
-                f"of weight 1 loses up to ε = {show_nano(reader)}",
-                *unprotected_sizes(self.similarity),
-                *ALWAYS,
-            ),
+            not_against=(TRUSTED, *unprotected_sizes(self.similarity), *ALWAYS),
             model="central",
         )
 

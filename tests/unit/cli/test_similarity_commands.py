@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from reticent.amounts import show_nano
 from reticent.cli import neighbours as command
 from reticent.cli import plan, release
 from reticent.cli import recommend as recommending
@@ -430,8 +431,20 @@ def test_who_must_be_trusted(cli, table) -> None:
         told = cli("neighbours", table, *options, "--yes", "--json").json
         return " ".join(told["card"]["scope"]["not_against"])
 
-    assert "a reader of all lists" in against(*METHODS["direct"])
+    assert "they see raw profiles and are trusted" in against(*METHODS["direct"])
     assert "whoever makes the comparisons: a trusted party" in against(*METHODS["gossip"])
+
+
+def test_the_card_of_direct_lists_speaks_of_whom_its_loss_is_about(cli, table) -> None:
+    told = cli("neighbours", table, *METHODS["direct"], "--yes", "--json").json
+    card, people = told["card"], told["people"]
+    losses = Direct(Similarity(epsilon=1), 1).losses(people)
+    assert card["scope"]["observer"].startswith("Anyone who reads all lists")
+    assert card["promise"]["epsilon"] == show_nano(losses["reader of all lists"] or 0)
+    assert (
+        f"to all others together {show_nano(losses['all others together'] or 0)}"
+        in (card["scope"]["protected"])
+    )
 
 
 # Recommendations
