@@ -21,6 +21,7 @@ from reticent.noise import Source, discrete_laplace, exponential, permute_and_fl
 ATTEMPTS = 3
 CALLS = 20_000
 RHO = 0.03
+RHO_SMALL = 0.1  # at scale 1 a dependence is left, 0.02 to 0.05: docs/theory/noise.md, Theorem 4
 RHO_SIGN = 0.06  # about 0.02 is there: a negative answer is a nanosecond or two quicker to make
 CANDIDATES = 1000
 
@@ -63,7 +64,7 @@ def test_the_time_of_a_draw_does_not_tell_the_noise(scale: int) -> None:
     for _ in range(ATTEMPTS):
         tried.append(correlations(lambda: discrete_laplace(scale=scale, source=source)))
         size, sign = tried[-1]
-        if abs(size) < RHO and abs(sign) < RHO_SIGN:
+        if abs(size) < (RHO_SMALL if scale == 1 else RHO) and abs(sign) < RHO_SIGN:
             return
     pytest.fail(f"scale {scale}: correlations of time with size and sign {tried}")
 
