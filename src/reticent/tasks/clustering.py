@@ -27,7 +27,8 @@ from reticent.errors import require
 from reticent.guarantees import Event, PerItemDP, plain
 from reticent.noise import Source, discrete_laplace
 from reticent.rational import Number, positive, whole
-from reticent.tasks import gossip_kernels
+from reticent.tasks import gossip_kernels, kernels, paper_gossip_kernels
+from reticent.tasks.overlaps import overlap_blocks
 from reticent.tasks.similarity import Similarity
 
 if TYPE_CHECKING:
@@ -205,16 +206,21 @@ def exact_clusters(profiles: Profiles, k: int = 10, *, weighted: bool = False) -
         profiles = profiles.with_weights(np.ones(profiles.indices.size))
     n = len(profiles)
     best, scores = np.full((n, k), -1, dtype=np.int32), np.full((n, k), -np.inf)
-    gossip_kernels.exact_best(
-        profiles.indptr,
-        profiles.indices,
-        profiles.weights,
-        *profiles.transposed(),
-        False,
-        np.maximum(profiles.weighted_sizes() / FULL_WEIGHT, 1.0),
-        best,
-        scores,
-    )
+    norms = np.maximum(profiles.weighted_sizes(), FULL_WEIGHT).astype(np.float64)
+    for block in overlap_blocks(profiles, product=False):
+        rows = slice(block.people[0], block.people[-1] + 1)
+        common = block.units > 0
+        offsets = np.concatenate([[0], np.cumsum(common)])[block.offsets]
+        kernels.keep_best(
+            kernels.COSINE,
+            block.people,
+            norms,
+            offsets,
+            block.peers[common],
+            block.units[common],
+            best[rows],
+            scores[rows],
+        )
     return Unprotected(best, scores)
 
 
@@ -335,14 +341,14 @@ class _PaperRun(_Run):
     def start(self) -> None:
         """Join in file order."""
         self.pool = np.empty(0, dtype=np.int64)
-        gossip_kernels.bootstrap(self.views, self.ages, self.random)
+        paper_gossip_kernels.bootstrap(self.views, self.ages, self.random)
 
     def round(self, done: int) -> None:
         """One turn of everybody. A pair's noise is drawn when it first meets, and kept."""
         n, profiles, at = len(self.profiles), self.profiles, 0
         while at < n:
             self.refill()
-            at, used = gossip_kernels.paper_round(
+            at, used = paper_gossip_kernels.paper_round(
                 at,
                 self.gossip.exchange,
                 self.views,
@@ -366,7 +372,7 @@ class _PaperRun(_Run):
 
     def refill(self) -> None:
         """Noise for at least one more turn, and room to record whom it is used on."""
-        most = gossip_kernels.most_new_pairs(
+        most = paper_gossip_kernels.most_new_pairs(
             self.best.shape[1], self.views.shape[1], self.gossip.exchange
         )
         if self.pool.size < most:

@@ -1,9 +1,10 @@
-"""Compiled loops of the gossip protocols: views, exchanges, the record of who met whom.
+"""Compiled loops of gossip: views, exchanges, the record of who met whom.
 
 Theory    docs/theory/clustering.md, "Algorithm"
 Notation  u = the person whose turn it is, q = the partner, met = open hash table of pairs
           (smaller number * n + larger number; -1 is an empty slot), -1 = no entry of a view
-Not here  noise, budgets and guarantees (clustering.py).
+Not here  noise, budgets and guarantees (clustering.py), the authors' own protocol
+          (paper_gossip_kernels.py).
 
 Which peers are shuffled is drawn by splitmix64 from a seed of the release's source. That choice
 protects nobody and need not be secret; the noise of comparisons comes from outside.
@@ -16,10 +17,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from reticent.data.profiles import FULL_WEIGHT
-from reticent.tasks.kernels import joint, overlap
-
-_ONE = float(FULL_WEIGHT)
+from reticent.tasks.kernels import joint
 
 
 @njit(cache=True, nogil=True)
@@ -111,47 +109,12 @@ def add_spent(
                 b += 1
 
 
-@njit(cache=True, nogil=True)
-def exact_best(
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    starts: Any,
-    owners: Any,
-    owner_weights: Any,
-    product: bool,
-    norms: Any,
-    best: Any,
-    best_scores: Any,
-) -> None:
-    """Everybody's k best by exact cosine, over the inverted index. Not private."""
-    n = norms.size
-    totals, met = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int32)
-    ages = np.zeros(best.shape[1], dtype=np.int32)
-    for u in range(n):
-        count = 0
-        for e in range(indptr[u], indptr[u + 1]):
-            for f in range(starts[indices[e]], starts[indices[e] + 1]):
-                own, other = np.int64(weights[e]), np.int64(owner_weights[f])
-                term = joint(own, other, product)
-                if owners[f] == u or term == 0:
-                    continue
-                if totals[owners[f]] == 0:
-                    met[count] = owners[f]
-                    count += 1
-                totals[owners[f]] += term
-        for i in range(count):
-            peer = met[i]
-            value = totals[peer] / _ONE / np.sqrt(norms[u] * norms[peer])
-            _insert(peer, value, 0, best[u], best_scores[u], ages)
-            totals[peer] = 0
-
-
 # --- views --------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
-def _find(view: Any, peer: int) -> int:
+def find(view: Any, peer: int) -> int:
+    """Place of ``peer`` in a view, or -1."""
     for j in range(view.size):
         if view[j] == peer:
             return j
@@ -159,7 +122,7 @@ def _find(view: Any, peer: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _oldest(view: Any, ages: Any) -> int:
+def oldest(view: Any, ages: Any) -> int:
     """Place of the entry with the largest age, -1 when the view is empty."""
     best = -1
     for j in range(view.size):
@@ -201,13 +164,13 @@ def _receive(
         peer = given[i]
         if peer == owner:
             continue
-        at = _find(view, peer)
+        at = find(view, peer)
         if at >= 0:
             ages[at] = max(ages[at], given_ages[i]) if older else min(ages[at], given_ages[i])
             continue
-        at = _find(view, -1)
+        at = find(view, -1)
         while at < 0 and dropped < sent_count:
-            at = _find(view, sent[dropped])
+            at = find(view, sent[dropped])
             dropped += 1
         if at < 0:
             return
@@ -221,7 +184,7 @@ def shuffle_turn(
     """One Cyclon exchange of u with its oldest entry; ``older``: duplicates keep the larger age."""
     for j in range(views.shape[1]):
         ages[u, j] += 1
-    at = _oldest(views[u], ages[u])
+    at = oldest(views[u], ages[u])
     if at < 0:
         return
     q = views[u, at]
@@ -267,7 +230,7 @@ def choose_partners(
     for u in shuffled(n, state):
         for j in range(best.shape[1]):
             best_ages[u, j] += 1
-        at = _oldest(best[u], best_ages[u])
+        at = oldest(best[u], best_ages[u])
         if at >= 0:
             partners[u] = best[u, at]
             best_ages[u, at] = 0
@@ -358,14 +321,15 @@ def offer(
 ) -> None:
     """Show every new score to both ends, who keep the k largest of all they ever saw."""
     for j in range(first.size):
-        _insert(second[j], scores[j], 0, best[first[j]], best_scores[first[j]], best_ages[first[j]])
-        _insert(
+        insert(second[j], scores[j], 0, best[first[j]], best_scores[first[j]], best_ages[first[j]])
+        insert(
             first[j], scores[j], 0, best[second[j]], best_scores[second[j]], best_ages[second[j]]
         )
 
 
 @njit(cache=True, nogil=True)
-def _insert(peer: int, score: float, age: int, best: Any, scores: Any, ages: Any) -> None:
+def insert(peer: int, score: float, age: int, best: Any, scores: Any, ages: Any) -> None:
+    """Put a peer into a semantic view, highest score first."""
     j = best.size - 1
     if score <= scores[j]:
         return
@@ -373,152 +337,3 @@ def _insert(peer: int, score: float, age: int, best: Any, scores: Any, ages: Any
         best[j], scores[j], ages[j] = best[j - 1], scores[j - 1], ages[j - 1]
         j -= 1
     best[j], scores[j], ages[j] = peer, score, age
-
-
-# --- the authors' protocol ----------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def bootstrap(views: Any, ages: Any, state: Any) -> None:
-    """Join in file order; each newcomer meets up to ``view`` of those already there."""
-    n, width = views.shape
-    joined = np.arange(n)
-    for u in range(1, n):
-        for i in range(min(width, u)):
-            j = i + below(u - i, state)
-            joined[i], joined[j] = joined[j], joined[i]
-            b = joined[i]
-            at = _find(views[b], -1)
-            gained = b
-            if at < 0:
-                at = below(width, state)
-                gained = views[b, at]
-            views[b, at], ages[b, at] = u, 0
-            free = _find(views[u], -1)
-            if gained != u and free >= 0 and _find(views[u], gained) < 0:
-                views[u, free], ages[u, free] = gained, 0
-
-
-@njit(cache=True, nogil=True)
-def _paper_score(
-    u: int, peer: int, table: Any, profile: Any, norms: Any, noise: Any, used: Any, contacts: Any
-) -> Any:
-    """(noisy overlap)^2 / (|X| |Y|), drawn when the pair first meets and remembered."""
-    met, scores = table
-    n = norms.size
-    low, high = min(u, peer), max(u, peer)
-    slot = slot_of(met, np.int64(low) * n + high)
-    if met[slot] >= 0:
-        return scores[slot]
-    indptr, indices, weights, product = profile
-    total = overlap(low, high, indptr, indices, weights, product)
-    noisy = (total + noise[used[0]]) / _ONE
-    used[0] += 1
-    contacts[low] += 1
-    contacts[high] += 1
-    met[slot] = np.int64(low) * n + high
-    scores[slot] = noisy * noisy / (norms[low] * norms[high])
-    return scores[slot]
-
-
-@njit(cache=True, nogil=True)
-def _gather(owner: int, view: Any, view_ages: Any, peers: Any, ages: Any, count: int) -> int:
-    """Append a view's entries other than the owner; duplicates keep the larger age."""
-    for j in range(view.size):
-        if view[j] < 0 or view[j] == owner:
-            continue
-        at = _find(peers[:count], view[j])
-        if at >= 0:
-            ages[at] = max(ages[at], view_ages[j])
-        else:
-            peers[count], ages[count] = view[j], view_ages[j]
-            count += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def _candidates(
-    owner: int, state: Any, message: Any, message_ages: Any, comparison: Any, kept: int
-) -> tuple[Any, Any, Any]:
-    """The ``kept`` best of semantic view, random view and message, with scores and ages."""
-    best, best_ages, views, ages = state
-    table, profile, norms, noise, used, contacts = comparison
-    room = best.shape[1] + views.shape[1] + message.size
-    peers, peer_ages = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
-    count = _gather(owner, best[owner], best_ages[owner], peers, peer_ages, 0)
-    count = _gather(owner, views[owner], ages[owner], peers, peer_ages, count)
-    count = _gather(owner, message, message_ages, peers, peer_ages, count)
-    chosen, chosen_ages = np.full(kept, -1, dtype=np.int32), np.zeros(kept, dtype=np.int32)
-    scores = np.full(kept, -np.inf)
-    for i in range(count):
-        value = _paper_score(owner, peers[i], table, profile, norms, noise, used, contacts)
-        _insert(peers[i], value, peer_ages[i], chosen, scores, chosen_ages)
-    return chosen, chosen_ages, scores
-
-
-@njit(cache=True, nogil=True)
-def _semantic_turn(u: int, exchange: int, state: Any, best_scores: Any, comparison: Any) -> None:
-    """One Vicinity exchange of u with its oldest semantic peer, push and pull."""
-    best, best_ages, views, ages = state
-    for j in range(best.shape[1]):
-        best_ages[u, j] += 1
-    at = _oldest(best[u], best_ages[u])
-    if at >= 0:
-        q = best[u, at]
-        best_ages[u, at] = 0
-    else:
-        at = _oldest(views[u], ages[u])
-        if at < 0:
-            return
-        q = views[u, at]
-    nothing = np.empty(0, dtype=np.int32)
-    push, push_ages, _ = _candidates(u, state, nothing, nothing, comparison, exchange)
-    pull, pull_ages, _ = _candidates(q, state, nothing, nothing, comparison, exchange)
-    k = best.shape[1]
-    best[u], best_ages[u], best_scores[u] = _candidates(u, state, pull, pull_ages, comparison, k)
-    best[q], best_ages[q], best_scores[q] = _candidates(q, state, push, push_ages, comparison, k)
-
-
-@njit(cache=True, nogil=True)
-def most_new_pairs(k: int, view: int, exchange: int) -> int:
-    """How many pairs one turn can compare at most: both ends look at all their candidates."""
-    return 2 * (k + view + exchange)
-
-
-@njit(cache=True, nogil=True)
-def paper_round(
-    start: int,
-    exchange: int,
-    views: Any,
-    ages: Any,
-    best: Any,
-    best_ages: Any,
-    best_scores: Any,
-    met: Any,
-    scores: Any,
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    product: bool,
-    norms: Any,
-    noise: Any,
-    contacts: Any,
-    random: Any,
-) -> tuple[int, int]:
-    """Turns of ``start`` and those after it, in file order, until ``noise`` may be short.
-
-    Returns who is next and how many draws of noise were used.
-    """
-    n = best.shape[0]
-    used = np.zeros(1, dtype=np.int64)
-    places = np.empty(views.shape[1], dtype=np.int64)
-    state = (best, best_ages, views, ages)
-    table, profile = (met, scores), (indptr, indices, weights, product)
-    comparison = (table, profile, norms, noise, used, contacts)
-    worst = most_new_pairs(best.shape[1], views.shape[1], exchange)
-    for u in range(start, n):
-        if used[0] + worst > noise.size:
-            return u, used[0]
-        shuffle_turn(u, views, ages, exchange, True, places, random)
-        _semantic_turn(u, exchange, state, best_scores, comparison)
-    return n, used[0]

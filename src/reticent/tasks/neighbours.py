@@ -29,11 +29,12 @@ from reticent.data.profiles import Profiles
 from reticent.noise import Source
 from reticent.noise.laplace import laplace_of_words
 from reticent.tasks import kernels
+from reticent.tasks.overlaps import Overlaps, overlap_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BLOCK_ENTRIES = 1 << 21  # postings looked at in one block
+_BLOCK_WORDS = 1 << 18  # random words for counting at a time
 _PER_PLACE = 2.0  # strangers of a bucket to begin with, for each place of the list; at most twice
 
 
@@ -79,50 +80,28 @@ def nearest(
         profiles = profiles.where(profiles.weights > 0)
     best = np.full((n, k), -1, dtype=np.int32)
     scores = np.full((n, k), -np.inf)
-    search = _Search(profiles, measure, product, norms, scale, source)
-    low = 0
-    while low < n:
-        high = search.block_end(low)
-        search.run(low, high, best[low:high], scores[low:high])
-        low = high
+    search = _Search(n, measure, norms, scale, source)
+    for block in overlap_blocks(profiles, product=product):
+        rows = slice(block.people[0], block.people[-1] + 1)
+        search.run(block, best[rows], scores[rows])
         if progress is not None:
-            progress(low, n)
+            progress(rows.stop, n)
     return best, scores
 
 
 class _Search:
     def __init__(
-        self,
-        profiles: Profiles,
-        measure: int,
-        product: bool,
-        norms: NDArray[np.float64],
-        scale: Fraction,
-        source: Source,
+        self, n: int, measure: int, norms: NDArray[np.float64], scale: Fraction, source: Source
     ) -> None:
-        n = len(profiles)
-        self.profiles, self.measure, self.product = profiles, measure, product
+        self.n, self.measure = n, measure
         self.norms, self.scale, self.source = norms, scale, source
-        self.index = profiles.transposed()
-        postings = np.diff(self.index[0])[profiles.indices]
-        self.work = np.concatenate([[0], np.cumsum(postings)])[profiles.indptr]
         self.buckets = Buckets.by(norms if measure != kernels.OVERLAP else np.ones(n))
         self.head_reach = head_reach(scale)
-        self.totals = np.zeros(n, dtype=np.int64)
-        self.overlap_stamps = np.full(n, -1, dtype=np.int64)
         self.stamps = np.zeros(n + 1, dtype=np.int64)
 
-    def block_end(self, low: int) -> int:
-        """As many people as one block of postings holds, at least one, at most 512."""
-        limit = int(np.searchsorted(self.work, self.work[low] + _BLOCK_ENTRIES, side="right")) - 1
-        return min(max(limit, low + 1), low + 512, len(self.profiles))
-
-    def run(
-        self, low: int, high: int, best: NDArray[np.int32], scores: NDArray[np.float64]
-    ) -> None:
-        """Fill the lists of people ``low`` to ``high``."""
-        people = np.arange(low, high)
-        offsets, peers, units = self._overlaps(low, high)
+    def run(self, block: Overlaps, best: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
+        """Fill the lists of the people of one block."""
+        people, offsets, peers = block.people, block.offsets, block.peers
         counts, first = self._counts(people, offsets, peers, best.shape[1])
         level = np.broadcast_to(first + 1, counts.shape[1:]).copy()
         drawn = np.zeros_like(level)
@@ -138,7 +117,7 @@ class _Search:
             found_offsets = np.concatenate([[0], np.cumsum(wanted.sum(axis=1))])
             self._keep(people, found_offsets, found, noise, best, scores)
             if not friends_drawn:  # once: the first strangers have set a score for them to reach
-                self._keep_friends(people, offsets, peers, units, best, scores)
+                self._keep_friends(block, best, scores)
                 friends_drawn = True
             met = _join(met, (found_offsets, found))
             drawn += wanted
@@ -153,15 +132,15 @@ class _Search:
         )
 
     def _keep_friends(
-        self,
-        people: NDArray[np.int64],
-        offsets: NDArray[np.int64],
-        peers: NDArray[np.int32],
-        units: NDArray[np.int64],
-        best: NDArray[np.int32],
-        scores: NDArray[np.float64],
+        self, friends: Overlaps, best: NDArray[np.int32], scores: NDArray[np.float64]
     ) -> None:
         """Draw 8 bits for everyone with a common item, and the rest where it can matter."""
+        people, offsets, peers, units = (
+            friends.people,
+            friends.offsets,
+            friends.peers,
+            friends.units,
+        )
         heads = self.source.long_words((peers.size + 7) // 8).view(np.uint8)[: peers.size]
         kept_offsets, kept = np.zeros_like(offsets), np.empty(peers.size, dtype=np.int64)
         filled = kernels.contenders(
@@ -181,29 +160,6 @@ class _Search:
         rest = self.source.long_words(kept.size) >> np.uint64(8)
         noise = self._noise(heads[kept].astype(np.uint64) << np.uint64(56) | rest)
         self._keep(people, kept_offsets, peers[kept], units[kept] + noise, best, scores)
-
-    def _overlaps(
-        self, low: int, high: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-        postings = np.diff(self.work[low : high + 1])
-        room = int(np.minimum(postings, len(self.profiles)).sum())
-        offsets = np.empty(high - low + 1, dtype=np.int64)
-        peers, units = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)
-        filled = kernels.overlaps_of(
-            low,
-            high,
-            self.profiles.indptr,
-            self.profiles.indices,
-            self.profiles.weights,
-            *self.index,
-            self.product,
-            self.totals,
-            self.overlap_stamps,
-            offsets,
-            peers,
-            units,
-        )
-        return offsets, peers[:filled], units[:filled]
 
     def _keep(
         self,
@@ -229,7 +185,7 @@ class _Search:
         first = np.maximum(np.floor(np.log2(crowd)), 0).astype(np.int64)
         counts = np.zeros((int(first.max()) + 1, people.size, sizes.size), dtype=np.int64)
         kernels.free_members(people, offsets, peers, self.buckets.of, sizes, counts[0])
-        rows = max(_BLOCK_ENTRIES * 8 // len(self.profiles), 1)
+        rows = max(_BLOCK_WORDS * 64 // self.n, 1)
         for at in range(0, people.size, rows):
             for before, after in pairwise(counts):
                 part = before[at : at + rows]

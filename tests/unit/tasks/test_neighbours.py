@@ -9,7 +9,7 @@ from scipy import sparse
 from reticent.data.profiles import FULL_WEIGHT, Profiles
 from reticent.noise import Source, discrete_laplace
 from reticent.noise.laplace import laplace_of_words
-from reticent.tasks import kernels, neighbours
+from reticent.tasks import kernels, neighbours, overlaps
 from reticent.tasks.neighbours import Buckets, head_reach, largest_noise, nearest
 
 MEASURES = {"overlap": kernels.OVERLAP, "cosine": kernels.COSINE, "jaccard": kernels.JACCARD}
@@ -203,7 +203,7 @@ def test_few_levels_serve_a_crowd_as_large_as_its_list() -> None:
 
 def test_blocks_do_not_change_the_law_or_the_padding(monkeypatch) -> None:
     profiles = sparse_profiles()
-    monkeypatch.setattr(neighbours, "_BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(overlaps, "_BLOCK_POSTINGS", 1)
     best, scores = run(profiles, scale=Fraction(1, 60))
     equal = np.full(PEOPLE, float(FULL_WEIGHT))
     expected, _ = brute_force(true_units(profiles), K, kernels.COSINE, equal, 0)
