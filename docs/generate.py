@@ -2,6 +2,7 @@
 
 docs/command-line.md                             the help of every command, between markers
 src/reticent/guarantees/guarantee-card-1.schema.json   the JSON Schema of a card
+src/reticent/preferences/preferences-1.schema.json     the JSON Schema of a preferences file
 
 The help is laid out by Typer, so it is compared under the version that wrote it only.
 """
@@ -15,14 +16,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from reticent.guarantees.card import card_schema
+from reticent.preferences.schema import preferences_schema
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/command-line.md"
 SCHEMA = ROOT / "src/reticent/guarantees/guarantee-card-1.schema.json"
+PREFERENCES_SCHEMA = ROOT / "src/reticent/preferences/preferences-1.schema.json"
 _HELP = re.compile(r"<!-- help: (reticent[a-z -]*) -->\n.*?<!-- end -->", re.DOTALL)
 _TYPER = re.compile(r"<!-- laid out by Typer [^ ]* -->")
 
@@ -35,10 +39,19 @@ def page(text: str) -> str:
 
 def schema(text: str) -> str:
     """The JSON Schema of a card; what is there now does not matter."""
-    return json.dumps(card_schema(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return _json(card_schema())
 
 
-FILES: dict[Path, Callable[[str], str]] = {PAGE: page, SCHEMA: schema}
+def wishes_schema(text: str) -> str:
+    """The JSON Schema of a preferences file."""
+    return _json(preferences_schema())
+
+
+FILES: dict[Path, Callable[[str], str]] = {
+    PAGE: page,
+    SCHEMA: schema,
+    PREFERENCES_SCHEMA: wishes_schema,
+}
 
 
 def stale() -> list[Path]:
@@ -68,6 +81,10 @@ def _block(command: str) -> str:
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
     run = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
     return f"<!-- help: {command} -->\n```text\n{run.stdout.rstrip()}\n```\n<!-- end -->"
+
+
+def _json(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _text(path: Path) -> str:

@@ -5,6 +5,9 @@ ReticentError
 │   ├── TableError      a file is no table of the form asked for (data/interactions.py)
 │   └── DataMissing     a data set is not where it was said to be (data/sources/)
 ├── BudgetExceeded      a release asks for more than is left: asked, left, missing
+├── Refused             preferences do not allow a provider anything
+│   └── NothingGranted  a provider is named, but every attribute is withheld
+├── PreferencesError    a preferences file that cannot be used (preferences/problems.py)
 ├── CannotCompose       two promises that do not add
 ├── CardError           a guarantee card that is not one, or whose figures do not hold
 └── MissingExtra        an optional part of Reticent is not installed
@@ -13,6 +16,8 @@ Messages speak of parameters only. Private data never reaches them.
 """
 
 from __future__ import annotations
+
+import json
 
 from reticent.amounts import show_nano
 
@@ -44,6 +49,36 @@ class BudgetExceeded(ReticentError):
 
     def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, int, int]]:
         return BudgetExceeded, (self.what, self.asked, self.left)
+
+
+class Refused(ReticentError):
+    """Nothing is released to a provider that a preferences file does not name.
+
+    The message tells an outsider nothing about who is named. ``nearest`` is for the owner only:
+    the provider in the file whose name is most like this one.
+    """
+
+    def __init__(self, provider: str, file: str, *, nearest: str | None = None) -> None:
+        self.provider, self.file, self.nearest = provider, file, nearest
+        name = json.dumps(provider, ensure_ascii=False)
+        super().__init__(
+            f"{file}: no line names the provider {name}, so nothing is released to it; "
+            f"to allow it, add [providers.{name}] with an epsilon"
+        )
+
+    def __reduce__(self) -> tuple[type[Refused], tuple[str, str], dict[str, str | None]]:
+        return Refused, (self.provider, self.file), {"nearest": self.nearest}
+
+
+class NothingGranted(Refused):
+    """A provider is named, but every attribute is withheld from it."""
+
+    def __init__(self, provider: str, file: str) -> None:
+        super().__init__(provider, file)
+        self.args = (f"{file}: every attribute is withheld, so there is nothing to release",)
+
+    def __reduce__(self) -> tuple[type[NothingGranted], tuple[str, str]]:  # type: ignore[override]
+        return NothingGranted, (self.provider, self.file)
 
 
 class CannotCompose(ReticentError):

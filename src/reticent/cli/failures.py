@@ -49,6 +49,9 @@ def explain(error: Exception, command: str = "reticent") -> ExitCode:
     if isinstance(error, errors.BudgetExceeded):
         why = "nothing was drawn and nothing was charged"
         return _tell("refused", str(error), why, usage, ExitCode.REFUSED)
+    if isinstance(error, errors.Refused):
+        why = f"did you mean {error.nearest}?" if error.nearest is not None else ""
+        return _tell("refused", str(error), why, usage, ExitCode.REFUSED)
     if isinstance(error, errors.MissingExtra):
         install = f"pip install 'reticent[{error.extra}]'"
         what = f"{error.what} needs a part that is not installed"

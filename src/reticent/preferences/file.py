@@ -1,0 +1,249 @@
+"""The preferences file: read it, ask it who gets what, and why.
+
+Not here  the rules of the file (model.py), its grammar (syntax.py), which line decides
+          (decisions.py), what is spent (the ledger).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+
+from reticent.errors import Refused
+from reticent.preferences.decisions import Book, Decision
+from reticent.preferences.lines import key_lines
+from reticent.preferences.model import VERSION, Provider, Wishes, read_wishes
+from reticent.preferences.problems import (
+    Fault,
+    PreferencesError,
+    Problem,
+    amount,
+    dotted,
+    locate,
+    meant,
+    nearest,
+    spelt,
+)
+from reticent.preferences.syntax import parse_toml, read_text
+
+_SPELLINGS = 20  # unknown names for which the nearest known one is looked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What a provider may get of a catalogue in one release, before any noise is planned."""
+
+    provider: str
+    epsilon: Fraction
+    budgets: Mapping[str, Fraction]
+    withheld: tuple[str, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of this grant, for a card: whoever sees it may try wishes until one fits.
+
+        So it is made from what the noise shows anyway, and never from the weights of items.
+        """
+        budgets = {name: str(amount) for name, amount in self.budgets.items()}
+        told = [self.provider, str(self.epsilon), budgets, list(self.withheld)]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preferences:
+    """What one person allows; make one with ``read`` or ``parse``.
+
+    >>> prefs = Preferences.parse('''
+    ... version = 1
+    ... [items]
+    ... "The Sessions" = 0
+    ... [attributes]
+    ... Drama = 0.02
+    ... [providers."filmclub.example"]
+    ... epsilon = 0.4
+    ... ''')
+    >>> grant = prefs.grant("filmclub.example", attributes=("Comedy", "Drama"))
+    >>> dict(grant.budgets), grant.withheld
+    ({'Drama': Fraction(1, 50)}, ('Comedy',))
+    >>> prefs.weights(["The Sessions", "Heat"])
+    [Fraction(0, 1), Fraction(1, 1)]
+    """
+
+    wishes: Wishes
+    file: str = field(compare=False)
+    text: str = field(repr=False, compare=False)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Preferences:
+        """From a file; ``PreferencesError`` says all that is wrong with it."""
+        return cls.parse(read_text(Path(path), str(path)), name=str(path))
+
+    @classmethod
+    def parse(cls, text: str, name: str = "preferences.toml") -> Preferences:
+        """From text; ``name`` is what errors call the file."""
+        wishes, faults = read_wishes(parse_toml(text, name))
+        if faults:
+            raise PreferencesError(locate(faults, text, name))
+        return cls(wishes=wishes, file=name, text=text)
+
+    @property
+    def providers(self) -> Mapping[str, Provider]:
+        """Who may get anything, and how much."""
+        return self.wishes.providers
+
+    @property
+    def hide(self) -> Mapping[str, Fraction]:
+        """What must not become inferable from released profiles: bits that may leak."""
+        return self.wishes.hide
+
+    @property
+    def weighted(self) -> bool:
+        """Whether any item can have a weight other than 1."""
+        return any(
+            weight != 1 for weight in (self.wishes.item_default, *self.wishes.items.values())
+        )
+
+    def weight(self, item: str) -> Fraction:
+        """The weight of an item, from 0 to 1."""
+        return self.wishes.weight(item)
+
+    def weights(self, items: Iterable[str]) -> list[Fraction]:
+        """The weights of items, in their order."""
+        return [self.wishes.weight(item) for item in items]
+
+    def grant(self, provider: str, *, attributes: Iterable[str]) -> Grant:
+        """What a provider may get of these attributes; ``Refused`` if no line names it."""
+        if provider not in self.providers:
+            near = nearest(provider, self.providers)
+            raise Refused(provider, self.file, nearest=near)
+        budgets = {attribute: self.wishes.budget(attribute) for attribute in attributes}
+        released = {key: budget for key, budget in budgets.items() if budget is not None}
+        return Grant(
+            provider=provider,
+            epsilon=self.providers[provider].epsilon,
+            budgets=MappingProxyType(released),
+            withheld=tuple(key for key, budget in budgets.items() if budget is None),
+        )
+
+    def check_against(
+        self,
+        *,
+        attributes: Collection[str],
+        items: Collection[str] | None = None,
+        empty: Collection[str] = (),
+    ) -> None:
+        """Raise ``PreferencesError`` for names that a catalogue lacks or has no use for.
+
+        ``empty`` are attributes that no item has: an epsilon for one would buy nothing.
+        """
+        faults = _unknown(self.wishes, attributes, items, empty)
+        if faults:
+            raise PreferencesError(locate(faults, self.text, self.file))
+
+    def notes(self) -> tuple[Problem, ...]:
+        """What is allowed, and yet probably not meant."""
+        return locate(_doubts(self.wishes), self.text, self.file)
+
+    def explain(
+        self, provider: str, attribute: str | None = None, item: str | None = None
+    ) -> Decision:
+        """Which line decides about a provider, and about an attribute and an item if given."""
+        return Book(self.wishes, key_lines(self.text), self.file).decide(provider, attribute, item)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of what the file means; comments, order and layout do not matter."""
+        text = json.dumps(_content(self.wishes), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def find_problems(
+    text: str,
+    *,
+    name: str = "preferences.toml",
+    attributes: Collection[str] | None = None,
+    items: Collection[str] | None = None,
+    empty: Collection[str] = (),
+) -> tuple[Problem, ...]:
+    """All that is wrong with a text, also against a catalogue if its attributes are given."""
+    try:
+        wishes, faults = read_wishes(parse_toml(text, name))
+    except PreferencesError as error:
+        return error.problems
+    if attributes is not None:
+        faults = [*faults, *_unknown(wishes, attributes, items, empty)]
+    return locate(faults, text, name)
+
+
+def _unknown(
+    wishes: Wishes,
+    attributes: Collection[str],
+    items: Collection[str] | None,
+    empty: Collection[str],
+) -> list[Fault]:
+    faults = _lacking("attribute", wishes.attributes, attributes)
+    useless = set(empty)
+    for attribute, budget in wishes.attributes.items():
+        if attribute in useless and budget is not None:
+            says = f"no item has the attribute {spelt(attribute)}; delete the line"
+            faults.append(Fault(("attributes", attribute), says))
+    return faults if items is None else [*faults, *_lacking("item", wishes.items, items)]
+
+
+def _lacking(kind: str, named: Iterable[str], known: Collection[str]) -> list[Fault]:
+    there, faults = set(known), list[Fault]()
+    for wrong in named:
+        if wrong not in there:
+            among = known if len(faults) < _SPELLINGS else ()
+            end = meant(wrong, among, "delete the line, or name one that is there")
+            says = f"the catalogue has no {kind} {spelt(wrong)}; {end}"
+            faults.append(Fault((f"{kind}s", wrong), says))
+    return faults
+
+
+def _doubts(wishes: Wishes) -> list[Fault]:
+    doubts = []
+    if not wishes.providers:
+        doubts.append(Fault((), "no provider is named, so nothing is released to anybody"))
+    budgets = (wishes.attribute_default, *wishes.attributes.values())
+    if all(budget is None for budget in budgets):
+        says = "no attribute has an epsilon, so histograms of attributes release nothing"
+        doubts.append(Fault(("attributes",), says))
+    for provider, granted in wishes.providers.items():
+        doubts += _provider_doubts(("providers", provider), granted)
+    return doubts
+
+
+def _provider_doubts(path: tuple[str, str], granted: Provider) -> list[Fault]:
+    if granted.total is None and granted.renews != "never":
+        says = f"{dotted(path)} renews {granted.renews} but has no total, so there is no limit"
+        return [Fault((*path, "renews"), f"{says} over time")]
+    if granted.total is not None and granted.total < granted.epsilon:
+        amounts = f"total {amount(granted.total)} and epsilon {amount(granted.epsilon)}"
+        says = f"{dotted(path)} has {amounts}: the first release would already be refused"
+        return [Fault((*path, "total"), says)]
+    return []
+
+
+def _content(wishes: Wishes) -> dict[str, object]:
+    return {
+        "version": VERSION,
+        "items": _texts(wishes.items),
+        "item_default": str(wishes.item_default),
+        "attributes": _texts(wishes.attributes),
+        "attribute_default": str(wishes.attribute_default),
+        "providers": {
+            provider: [str(granted.epsilon), str(granted.total), granted.renews]
+            for provider, granted in wishes.providers.items()
+        },
+        "hide": _texts(wishes.hide),
+    }
+
+
+def _texts(amounts: Mapping[str, Fraction | None]) -> dict[str, str]:
+    return {entry: str(exact) for entry, exact in amounts.items()}
