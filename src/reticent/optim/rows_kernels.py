@@ -1,0 +1,38 @@
+"""The compiled loop of rows.py for rows that are not zeros and ones.
+
+Theory    docs/theory/multilevel.md, Lemma 1 (maximal rows)
+Not here  zeros and ones, which need no loop (rows.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+_TRIAL = 1 << 14  # rows after which a reduction that does not reduce is given up
+
+
+@njit(cache=True, nogil=True)
+def mark_maximal(rows: Any, kept: Any) -> None:
+    """Mark the rows that are below none of the marked rows before them; sums fall."""
+    count, width = rows.shape
+    places = np.empty(count, dtype=np.int64)
+    size = 0
+    for i in range(count):
+        implied = False
+        if i < _TRIAL or 10 * size < 9 * i:
+            for k in range(size):
+                above = places[k]
+                implied = True
+                for j in range(width):
+                    if rows[i, j] > rows[above, j]:
+                        implied = False
+                        break
+                if implied:
+                    break
+        kept[i] = not implied
+        if not implied:
+            places[size] = i
+            size += 1
