@@ -13,9 +13,18 @@ import numpy as np
 import pytest
 
 from reticent.amounts import nano_up
+from reticent.data.catalogue import Catalogue
 from reticent.data.profiles import Profiles
 from reticent.guarantees import RECORD_SUBSTITUTE
-from reticent.mechanisms import DiscreteLaplace, Exponential, PermuteAndFlip, SnappedLaplace
+from reticent.mechanisms import (
+    DiscreteLaplace,
+    Exponential,
+    Exposure,
+    MultiLevel,
+    PermuteAndFlip,
+    SnappedLaplace,
+)
+from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.tasks import blip
 from reticent.tasks.blip import Blip
 from reticent.tasks.clustering import Gossip
@@ -47,6 +56,21 @@ def selection_loss(mechanism: Any, source: RecordingSource) -> Fraction:
     return rate * either_way * mechanism.widened / mechanism.grid.step
 
 
+def multilevel_losses(
+    mechanism: MultiLevel, source: RecordingSource
+) -> tuple[Fraction, list[Fraction]]:
+    """Of the most exposed item, and of each attribute alone, from the scale on each coordinate."""
+    (call,) = source.calls
+    scales = [Fraction(scale) for scale in call.arguments["scale"]]
+    films, steps = mechanism.catalogue, mechanism.exposure.steps
+    assert films is not None
+    items = [
+        [abs(int(a)) * films.steps[j] / steps[j] / scales[j] for j, a in enumerate(row)]
+        for row in films.dense()
+    ]
+    return max(map(sum, items)), [max(column) for column in zip(*items, strict=True)]
+
+
 CASES: list[tuple[Any, Callable[[Any, RecordingSource], Fraction]]] = [
     (DiscreteLaplace(epsilon=EPSILON, size=3, sensitivity=5), laplace_loss),
     (SnappedLaplace(epsilon=EPSILON, size=3, sensitivity=2, lower=0, upper=9), snapped_loss),
@@ -66,6 +90,43 @@ def test_a_release_draws_what_its_promise_needs(mechanism, loss) -> None:
     event = mechanism.release([1, 2, 3], source).event
     assert loss(mechanism, source) == EPSILON
     assert event.loss.overall == nano_up(loss(mechanism, source))
+
+
+FILMS = Catalogue.of(
+    [[1, -0.5, 0], [2, 0, 3], [0, 0.25, 3]], attributes=("Crime", "Drama", "Length")
+)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_histogram_draws_what_its_promises_need(weighted: bool) -> None:
+    rates = (EPSILON / 2, EPSILON / 3, EPSILON / 5)
+    exposure = Exposure.of(FILMS, weighted=weighted)
+    per_step = tuple(
+        rate * step / own
+        for rate, step, own in zip(rates, exposure.steps, FILMS.steps, strict=True)
+    )
+    mechanism = MultiLevel(exposure, per_step, catalogue=FILMS)
+    source = RecordingSource(seed=6)
+    event = mechanism.release([1, 0, 1], source).event
+    overall, alone = multilevel_losses(mechanism, source)
+    assert overall == 2 * rates[0] + rates[2]  # the second film: two steps of Crime, one of Length
+    assert event.loss.overall == nano_up(overall)
+    assert alone == [2 * rates[0], 2 * rates[1], rates[2]]
+    for name, loss in zip(FILMS.attributes, alone, strict=True):
+        assert event.loss.attributes[name] == nano_up(loss)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_planned_histogram_draws_within_its_budgets(weighted: bool) -> None:
+    budgets = {"Crime": Fraction(1, 7), "Drama": Fraction(1, 5), "Length": Fraction(1, 3)}
+    plan = plan_histogram(FILMS, budgets=budgets, epsilon=EPSILON, weighted=weighted)
+    source = RecordingSource(seed=7)
+    plan.mechanism.release([1, 0, 1], source)
+    overall, alone = multilevel_losses(plan.mechanism, source)
+    assert Fraction(99_999, 100_000) * EPSILON < overall <= EPSILON
+    assert tuple(alone) == plan.spent
+    assert all(spent <= budgets[name] for name, spent in zip(budgets, alone, strict=True))
+    assert overall * Fraction(102, 100) > EPSILON  # the control: two per cent too little noise
 
 
 def club() -> Profiles:

@@ -3,6 +3,7 @@
 from reticent.mechanisms.base import Mechanism, Release
 from reticent.mechanisms.discrete_laplace import DiscreteLaplace
 from reticent.mechanisms.exponential import Exponential
+from reticent.mechanisms.exposure import Exposure
 from reticent.mechanisms.modular import (
     InnerProduct,
     Mean,
@@ -13,6 +14,8 @@ from reticent.mechanisms.modular import (
     WeightedSum,
     stretchable,
 )
+from reticent.mechanisms.multilevel import MultiLevel
+from reticent.mechanisms.multilevel_plan import HistogramPlan, plan_histogram, plan_many
 from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.snapped_laplace import SnappedLaplace
 from reticent.mechanisms.stretching import Stretching
@@ -21,10 +24,13 @@ from reticent.mechanisms.verification import rebuild, verify
 __all__ = [
     "DiscreteLaplace",
     "Exponential",
+    "Exposure",
+    "HistogramPlan",
     "InnerProduct",
     "Mean",
     "Mechanism",
     "Modular",
+    "MultiLevel",
     "PermuteAndFlip",
     "Release",
     "SnappedLaplace",
@@ -33,6 +39,8 @@ __all__ = [
     "UserFunction",
     "WeightedProfile",
     "WeightedSum",
+    "plan_histogram",
+    "plan_many",
     "rebuild",
     "stretchable",
     "verify",

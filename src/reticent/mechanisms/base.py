@@ -16,7 +16,16 @@ import numpy as np
 
 from reticent.amounts import show_nano
 from reticent.guarantees import Event, Loss, MutualInformation, Unit, canonical
-from reticent.guarantees.card import Budget, Card, Evidence, How, Scope, Utility, make_card
+from reticent.guarantees.card import (
+    Budget,
+    Card,
+    Evidence,
+    How,
+    Preferences,
+    Scope,
+    Utility,
+    make_card,
+)
 from reticent.noise import Source
 
 Value = TypeVar("Value")
@@ -90,6 +99,7 @@ class Release(Generic[Value]):
         *,
         scope: Scope,
         budget: Budget | None = None,
+        preferences: Preferences | None = None,
         command: str | None = None,
         made: date | None = None,
     ) -> Card:
@@ -103,6 +113,7 @@ class Release(Generic[Value]):
             utility=self.mechanism.utility(),
             evidence=self.mechanism.evidence(),
             budget=budget,
+            preferences=preferences,
             command=command,
             output=canonical(value).encode(),
             made=made,

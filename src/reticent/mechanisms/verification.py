@@ -14,6 +14,7 @@ from reticent.guarantees.card import Card
 from reticent.mechanisms.base import Mechanism
 from reticent.mechanisms.discrete_laplace import DiscreteLaplace
 from reticent.mechanisms.exponential import Exponential
+from reticent.mechanisms.multilevel import MultiLevel
 from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.snapped_laplace import SnappedLaplace
 from reticent.mechanisms.stretching import Stretching
@@ -21,6 +22,7 @@ from reticent.mechanisms.stretching import Stretching
 _ALL: tuple[type[Mechanism[Any]], ...] = (
     DiscreteLaplace,
     Exponential,
+    MultiLevel,
     PermuteAndFlip,
     SnappedLaplace,
     Stretching,

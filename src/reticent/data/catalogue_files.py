@@ -1,0 +1,125 @@
+"""Reading a public catalogue: one line per item and attribute, or one line per item.
+
+Not here  what a catalogue is (catalogue.py), published data sets (sources/).
+
+A catalogue is public, so errors may name a row of it.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from reticent.data.catalogue import Catalogue
+from reticent.data.interactions import TableError
+from reticent.errors import MissingExtra, ParameterError
+
+CATALOGUES = (".csv", ".csv.gz", ".parquet")
+
+
+def read_catalogue(path: str | Path) -> Catalogue:
+    """A catalogue from a table with a header line: .csv, .csv.gz or .parquet.
+
+    Either one line per item and attribute (columns ``item``, ``attribute`` and, if there are any,
+    ``value``), or one line per item (column ``item`` first, then one column per attribute).
+    """
+    path = Path(path)
+    if not path.name.casefold().endswith(CATALOGUES):
+        raise ParameterError("catalogue", f"a file named {', '.join(CATALOGUES)}", path.name)
+    header, lines = _parquet(path) if path.suffix == ".parquet" else _csv(path)
+    names = [name.strip() for name in header]
+    folded = [name.casefold() for name in names]
+    if len(set(folded)) < len(folded):
+        raise TableError(path.name, "has two columns of the same name")
+    if "attribute" in folded:
+        return _from_long(path, folded, lines)
+    if len(names) < 2 or folded[0] != "item":
+        rule = "columns item and attribute (and value), or item and then one column per attribute"
+        raise TableError(path.name, f"must have {rule}")
+    return _from_wide(path, names[1:], lines)
+
+
+def _csv(path: Path) -> tuple[list[str], list[list[str]]]:
+    opened = gzip.open if path.name.casefold().endswith(".gz") else open
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            lines = [line for line in csv.reader(file) if line]
+    except (gzip.BadGzipFile, EOFError, UnicodeDecodeError, csv.Error):
+        raise TableError(path.name, "must be a table of text in UTF-8") from None
+    if not lines:
+        raise TableError(path.name, "is empty")
+    if any(len(line) != len(lines[0]) for line in lines):
+        raise TableError(path.name, "must have as many fields in each line as in the header")
+    return lines[0], lines[1:]
+
+
+def _parquet(path: Path) -> tuple[list[str], list[list[str]]]:
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise MissingExtra("reading Parquet", "arrow") from None
+    try:
+        with path.open("rb") as file:
+            table = parquet.ParquetFile(file).read()
+    except arrow.ArrowException:
+        raise TableError(path.name, "must be a Parquet file") from None
+    columns = [[_text(value) for value in column.to_pylist()] for column in table.columns]
+    return table.column_names, [list(line) for line in zip(*columns, strict=True)]
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _from_long(path: Path, header: list[str], lines: list[list[str]]) -> Catalogue:
+    if not {"item", "attribute"} <= set(header) <= {"item", "attribute", "value"}:
+        raise TableError(path.name, "must have columns item and attribute, and value if there is")
+    item, attribute = header.index("item"), header.index("attribute")
+    value = header.index("value") if "value" in header else None
+    items: dict[str, int] = {}
+    attributes: dict[str, int] = {}
+    entries: dict[tuple[int, int], float] = {}
+    for number, line in enumerate(lines, start=2):
+        row = items.setdefault(line[item], len(items))
+        if not line[attribute]:
+            continue  # an item without attributes
+        place = row, attributes.setdefault(line[attribute], len(attributes))
+        if place in entries:
+            raise TableError(path.name, f"names an item and its attribute twice, in row {number}")
+        entries[place] = 1.0 if value is None else _number(path, line[value], number)
+    if not entries:
+        raise TableError(path.name, "has no item with an attribute")
+    rows, columns = np.array(list(entries)).T
+    table = sparse.csc_array(
+        (list(entries.values()), (rows, columns)), shape=(len(items), len(attributes))
+    )
+    return Catalogue.of(table, attributes=list(attributes), items=list(items))
+
+
+def _from_wide(path: Path, attributes: list[str], lines: list[list[str]]) -> Catalogue:
+    values = [
+        [_number(path, field or "0", number) for field in line[1:]]
+        for number, line in enumerate(lines, start=2)
+    ]
+    if not values:
+        raise TableError(path.name, "has no items")
+    items = [line[0] for line in lines]
+    if len(set(items)) < len(items):
+        raise TableError(path.name, "names an item twice")
+    return Catalogue.of(np.array(values), attributes=attributes, items=items)
+
+
+def _number(path: Path, text: str, row: int) -> float:
+    try:
+        number = float({"true": "1", "false": "0"}.get(text.casefold(), text))
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise TableError(path.name, f"has a value that is no number in row {row}")
+    return number
