@@ -7,7 +7,7 @@ import pytest
 
 import reticent
 
-PACKAGES = ["guarantees", "noise", "mechanisms", "testing"]
+PACKAGES = ["guarantees", "noise", "mechanisms", "preferences", "testing"]
 
 
 @pytest.mark.parametrize("name", PACKAGES)

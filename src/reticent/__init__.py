@@ -4,7 +4,10 @@ guarantees   units, losses, events, the accountant, the guarantee card
 noise        sources of randomness, exact discrete Laplace, coins, selection
 mechanisms   frozen values that know their guarantee; release(data, source)
 data         profiles, tables, bundled and external sets
-tasks        similarity, neighbours, gossip clustering, sketches, recommendation
+preferences  what one person allows: the file, its meaning, which line decides
+optim        solvers that know nothing of privacy, with certificates
+preferences  what each person allows: one file, four dials
+tasks        similarity, neighbours, gossip clustering, sketches, recommendation, histograms
 testing      audits, exact verification, replay, contracts: for our mechanisms and yours
 
 The names below are the short way to the common case; they load when they are first used.
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING
 from reticent._version import __version__
 
 if TYPE_CHECKING:
+    from reticent.data.catalogue import Catalogue
     from reticent.data.profiles import Profiles
     from reticent.errors import BudgetExceeded, CannotCompose, ParameterError, ReticentError
     from reticent.guarantees import (
@@ -30,14 +34,18 @@ if TYPE_CHECKING:
     from reticent.mechanisms import (
         DiscreteLaplace,
         Exponential,
+        MultiLevel,
         PermuteAndFlip,
         Release,
         SnappedLaplace,
         Stretching,
+        plan_histogram,
     )
     from reticent.noise import Source
+    from reticent.preferences import Preferences
     from reticent.tasks.blip import Blip
     from reticent.tasks.clustering import Gossip
+    from reticent.tasks.histogram import Histograms, release_histogram
     from reticent.tasks.similarity import Similarity
 
 _HOMES = {
@@ -54,14 +62,20 @@ _HOMES = {
     "Unit": "guarantees",
     "DiscreteLaplace": "mechanisms",
     "Exponential": "mechanisms",
+    "MultiLevel": "mechanisms",
+    "plan_histogram": "mechanisms",
     "PermuteAndFlip": "mechanisms",
     "Release": "mechanisms",
     "SnappedLaplace": "mechanisms",
     "Stretching": "mechanisms",
     "Source": "noise",
+    "Catalogue": "data.catalogue",
     "Profiles": "data.profiles",
+    "Preferences": "preferences",
     "Blip": "tasks.blip",
     "Gossip": "tasks.clustering",
+    "Histograms": "tasks.histogram",
+    "release_histogram": "tasks.histogram",
     "Similarity": "tasks.similarity",
 }
 
@@ -75,11 +89,15 @@ __all__ = [
     "Blip",
     "BudgetExceeded",
     "CannotCompose",
+    "Catalogue",
     "DiscreteLaplace",
     "Exponential",
     "Gossip",
+    "Histograms",
+    "MultiLevel",
     "ParameterError",
     "PermuteAndFlip",
+    "Preferences",
     "Profiles",
     "Release",
     "ReticentError",
@@ -89,6 +107,8 @@ __all__ = [
     "Stretching",
     "Unit",
     "__version__",
+    "plan_histogram",
+    "release_histogram",
 ]
 
 

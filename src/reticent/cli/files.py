@@ -37,12 +37,13 @@ def _read_bytes(path: Path) -> bytes:
         raise Failure(f"{path} cannot be read", why=reason(error)) from None
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, held: str | bytes) -> None:
     """Write a file whole: a reader, or a crash, meets the old file or the new one, never a part."""
+    packed = held if isinstance(held, bytes) else held.encode("utf-8")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(packed)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~_umask())

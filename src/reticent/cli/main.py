@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from reticent._version import __version__
-from reticent.cli import audit, card, demo, doctor, neighbours, recommend, release
+from reticent.cli import audit, card, demo, doctor, histogram, neighbours, prefs, recommend, release
 from reticent.cli.failures import ExitCode, explain
 from reticent.cli.output import prepare_streams, silence, talk
 
@@ -31,7 +31,10 @@ app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 app.command("neighbours")(neighbours.neighbours)
 app.command("recommend")(recommend.recommend)
+app.command("plan")(histogram.plan)
+release.app.command("histogram")(histogram.histogram)
 app.add_typer(release.app, name="release")
+app.add_typer(prefs.app, name="prefs")
 app.add_typer(card.app, name="card")
 app.add_typer(audit.app, name="audit")
 

@@ -1,0 +1,1 @@
+"""Pictures of what was planned and released, as files that need nothing else."""

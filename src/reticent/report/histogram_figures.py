@@ -1,0 +1,84 @@
+"""Figures of a planned histogram: the noise of each attribute, and what sharing well is worth.
+
+Not here  the plan itself (mechanisms/multilevel_plan.py), colours and file format (style.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reticent.mechanisms.multilevel_plan import HistogramPlan
+from reticent.report.style import BLUE, GREY, ORANGE, figure, plain_log, svg
+
+_GOALS = {
+    "mae": "mean absolute error",
+    "mse": "mean squared error",
+    "mael": "mean error relative to each budget alone",
+}
+
+
+def noise_figure(plan: HistogramPlan, *, withheld: Sequence[str] = ()) -> str:
+    """A dot and a 95 % interval for each attribute, on a logarithmic axis; withheld ones listed."""
+    mechanism, names = plan.mechanism, plan.attributes
+    mean, within = mechanism.mean_absolute_errors(), mechanism.within_95()
+    other = plan.proportional.mean_absolute_errors()
+    order = sorted(range(len(names)), key=lambda j: (mean[j], names[j]))
+    made, axes = figure(6.4, 1.6 + 0.28 * (len(names) + len(withheld)))
+    for place, j in enumerate(order):
+        axes.plot([mean[j], max(within[j], mean[j])], [place, place], color=BLUE, linewidth=2)
+        axes.plot([other[j]], [place], color=ORANGE, marker="x", linestyle="none")
+        axes.plot([mean[j]], [place], color=BLUE, marker="o", linestyle="none")
+    axes.set_xscale("log")
+    plain_log(axes.xaxis)
+    for place in range(len(names), len(names) + len(withheld)):
+        across = axes.get_yaxis_transform()
+        axes.text(0.01, place, "withheld", transform=across, color=GREY, va="center")
+    labels = [names[j] for j in order] + list(withheld)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(-0.6, len(labels) - 0.4)
+    axes.set_xlabel(
+        "error: dot = mean, line = up to 95 in 100, cross = mean if all were scaled alike"
+    )
+    axes.grid(axis="x", which="major", color="#DDDDDD")
+    best, worst = order[0], order[-1]
+    says = (
+        f"Mean absolute error from {mean[best]:.3g} ({names[best]}) to {mean[worst]:.3g} "
+        f"({names[worst]}); {len(withheld)} attributes withheld."
+    )
+    return svg(made, says=says)
+
+
+def sharing_figure(plans: Sequence[HistogramPlan]) -> str:
+    """The error against epsilon: budgets shared at best, and all scaled alike."""
+    epsilons = [float(plan.epsilon) for plan in plans]
+    ours = [plan.error for plan in plans]
+    alike = [plan.proportional_error for plan in plans]
+    made, axes = figure(6.4, 3.8)
+    axes.plot(epsilons, alike, color=ORANGE, marker="x", label="all budgets scaled alike")
+    axes.plot(epsilons, ours, color=BLUE, marker="o", label="shared at best")
+    threshold = float(plans[0].threshold)
+    if epsilons[0] <= threshold <= epsilons[-1]:
+        axes.axvline(threshold, color=GREY, linestyle=":")
+        axes.annotate(
+            "nothing is lost from here",
+            (threshold, 0.97),
+            xycoords=("data", "axes fraction"),
+            xytext=(4, 0),
+            textcoords="offset points",
+            color=GREY,
+            va="top",
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    plain_log(axes.yaxis)
+    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+    axes.xaxis.minorticks_off()
+    axes.set_xlabel("epsilon of the provider")
+    axes.set_ylabel(_GOALS.get(plans[0].goal, "error"))
+    axes.legend(frameon=False)
+    best = max(plans, key=lambda plan: plan.advantage)
+    says = (
+        f"Scaling all budgets alike costs up to {best.advantage:.3g} times the error, at epsilon "
+        f"{float(best.epsilon):g}; from {threshold:.3g} on nothing is lost."
+    )
+    return svg(made, says=says)

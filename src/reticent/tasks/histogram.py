@@ -1,0 +1,466 @@
+"""Attribute histograms: one person's under their preferences, or many people's at once.
+
+Theory    docs/theory/multilevel.md, Theorems 1 and 2; docs/theory/reconstruction.md, Theorem 3
+Notation  h_j = sum of attribute j over a person's items, by weight
+Not here  how the noise is planned and drawn (mechanisms/), files and options (cli/).
+
+A provider gets the histogram that the person's preferences allow and nothing else: attributes
+without a budget are left out, and a provider that is not named is refused before anything is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from reticent.data.catalogue import Catalogue
+from reticent.errors import MissingExtra, NothingGranted, ParameterError, require
+from reticent.guarantees import ITEM, Unit
+from reticent.guarantees import card as cards
+from reticent.mechanisms.base import Release
+from reticent.mechanisms.exposure import Exposure
+from reticent.mechanisms.modular import WEIGHT_BITS, WeightedProfile, grid_units
+from reticent.mechanisms.multilevel_plan import Goal, HistogramPlan, plan_histogram, plan_many
+from reticent.noise import Source, discrete_laplace
+from reticent.optim.rows import distinct_rows
+from reticent.preferences import Grant, Preferences
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FULL = 1 << WEIGHT_BITS
+NOT_AGAINST = (
+    "who sees several attributes at once: for them the loss of the whole release counts",
+    "an attribute that tells about another one: a copy of a column is a copy of its secret",
+    "providers who pool what they got: their losses add up",
+    "facts about groups that hold without this person",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReleasedHistogram:
+    """What leaves for a provider, attribute by attribute, and on what terms."""
+
+    release: Release[NDArray[np.float64]]
+    plan: HistogramPlan
+    grant: Grant
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of the released attributes."""
+        return self.plan.attributes
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The released numbers: unbiased, so they may be negative."""
+        return self.release.value
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.grant.provider!r}, {self.release!r})"
+
+    def possible(self, *, size: int | None = None) -> NDArray[np.float64]:
+        """The closest histogram that a profile of this catalogue can have; costs no privacy.
+
+        Each of its numbers depends on all that were released, so what one attribute alone tells is
+        then bounded by the loss of the whole release only (``MultiLevel(together=True)``).
+        ``size`` is how many items the profile has, if that is public anyway.
+        """
+        catalogue = self.plan.mechanism.catalogue
+        if catalogue is None:
+            raise ParameterError("catalogue", "known", None)
+        exposure = self.plan.mechanism.exposure
+        weighted_size = exposure.weighted and size is not None
+        require(not weighted_size, "size", size, "left out where items count by weight")
+        scales = [float(scale) for scale in self.plan.mechanism.scales]
+        return possible(self.values, scales, catalogue, size=size)
+
+    def card(
+        self,
+        title: str,
+        *,
+        model: Literal["local", "central"] = "local",
+        budget: cards.Budget | None = None,
+        command: str | None = None,
+        made: date | None = None,
+    ) -> cards.Card:
+        """The guarantee card; ``model`` is central where somebody else holds the profile."""
+        by_weight = ", by its weight" if self.plan.mechanism.exposure.weighted else ""
+        return self.release.card(
+            title,
+            scope=cards.Scope(
+                protected=f"the person, for every item of their profile{by_weight}",
+                observer=f"{self.grant.provider}, and whoever else sees it, whatever they know",
+                not_against=NOT_AGAINST,
+                model=model,
+            ),
+            budget=budget,
+            preferences=cards.Preferences(
+                rules_sha256=self.grant.fingerprint,
+                withheld=0,
+                public=True,
+                others_change_your_risk=False,
+            ),
+            command=command,
+            made=made,
+        )
+
+
+def plan_for(
+    catalogue: Catalogue,
+    preferences: Preferences,
+    provider: str,
+    *,
+    goal: Goal = "mse",
+    unit: Unit = ITEM,
+) -> tuple[HistogramPlan, Grant]:
+    """What ``provider`` would get under ``preferences``, and what was granted."""
+    empty = set(catalogue.empty)
+    preferences.check_against(attributes=catalogue.attributes, empty=catalogue.empty)
+    used = [name for name in catalogue.attributes if name not in empty]
+    grant = preferences.grant(provider, attributes=used)
+    if not grant.budgets:
+        raise NothingGranted(provider, preferences.file)
+    plan = plan_histogram(
+        catalogue,
+        budgets=grant.budgets,
+        epsilon=grant.epsilon,
+        goal=goal,
+        weighted=preferences.weighted,
+        unit=unit,
+    )
+    return plan, grant
+
+
+def release_histogram(
+    items: Iterable[str],
+    catalogue: Catalogue,
+    preferences: Preferences,
+    *,
+    provider: str,
+    source: Source,
+    goal: Goal = "mse",
+    unit: Unit = ITEM,
+) -> ReleasedHistogram:
+    """The histogram of a person's items for one provider; items that no catalogue has do nothing.
+
+    >>> films = Catalogue.of([[1], [1]], attributes=["Drama"], items=["Heat", "Up"])
+    >>> wishes = Preferences.parse('''
+    ... version = 1
+    ... attributes = {Drama = 0.1}
+    ... providers = {"filmclub.example" = {epsilon = 0.4}}
+    ... ''')
+    >>> ann = release_histogram(
+    ...     ["Heat"], films, wishes, provider="filmclub.example", source=Source.system()
+    ... )
+    >>> ann.attributes, ann.values.shape
+    (('Drama',), (1,))
+    """
+    plan, grant = plan_for(catalogue, preferences, provider, goal=goal, unit=unit)
+    held = np.zeros(len(catalogue))
+    for name in items:
+        if name in catalogue.places:
+            held[catalogue.places[name]] = 1.0
+    data: Any = held
+    if preferences.weighted:
+        data = WeightedProfile.of(held, [float(v) for v in preferences.weights(catalogue.items)])
+    released = plan.mechanism.release(data, source)
+    return ReleasedHistogram(released, plan, grant)
+
+
+def possible(
+    values: NDArray[np.float64],
+    scales: Sequence[float] | NDArray[np.float64],
+    catalogue: Catalogue,
+    *,
+    size: int | Sequence[int] | None = None,
+) -> NDArray[np.float64]:
+    """The histogram of some profile that is nearest to a released one, in units of the noise.
+
+    ``values`` is one histogram or one row per person. A pure function of what is public or has
+    been released, so it costs no privacy; but each number then depends on all of them, and it is
+    biased, which the released numbers are not.
+    """
+    from reticent.optim.bounded_least_squares import bounded_least_squares  # loads Numba
+
+    rows, _, counts = distinct_rows(catalogue.dense())
+    steps = np.array([float(step) for step in catalogue.steps])
+    weights = (np.asarray(scales, dtype=np.float64)) ** -2.0
+    fit = bounded_least_squares(rows * steps, counts, values, weights=weights, total=size)
+    return fit.fitted.reshape(np.shape(values))
+
+
+def clipped(values: NDArray[np.float64], catalogue: Catalogue) -> NDArray[np.float64]:
+    """Each number brought between the least and the most that all items together can make of it."""
+    table = catalogue.values()
+    least, most = table.clip(max=0).sum(axis=0), table.clip(min=0).sum(axis=0)
+    return np.asarray(np.clip(values, least, most))
+
+
+@dataclass(frozen=True, eq=False)  # no slots: cached properties need a dictionary
+class Histograms:
+    """Histograms of many people who share a catalogue, each with budgets of their own.
+
+    >>> films = Catalogue.of([[1, 1], [0, 1]], attributes=("Crime", "Drama"))
+    >>> task = Histograms(films)
+    >>> budgets, epsilon = np.array([[0.1, 1.0]] * 2), np.array([0.4, 0.2])
+    >>> people = [0, 2, 3], [0, 1, 1]  # items of the first are 0 and 1, of the second 1
+    >>> released = task.release(*people, budgets=budgets, epsilon=epsilon, source=Source.system())
+    >>> released.values.shape, bool((released.gap < 1e-9).all())
+    ((2, 2), True)
+    """
+
+    catalogue: Catalogue
+    goal: Goal = "mse"
+    unit: Unit = ITEM
+    weighted: bool = False
+    threads: int = 1
+
+    @cached_property
+    def exposure(self) -> Exposure:
+        """What one item can move."""
+        return Exposure.of(self.catalogue, unit=self.unit, weighted=self.weighted)
+
+    @cached_property
+    def _by_item(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The catalogue in the steps of the exposure, sorted by item."""
+        catalogue = self.catalogue
+        finer = [int(a / b) for a, b in zip(catalogue.steps, self.exposure.steps, strict=True)]
+        order = np.argsort(catalogue.rows, kind="stable")
+        columns = catalogue.columns[order]
+        entries = catalogue.units[order] * np.array(finer, dtype=np.int64)[columns]
+        counts = np.bincount(catalogue.rows, minlength=len(catalogue))
+        return np.concatenate([[0], np.cumsum(counts)]), columns, entries
+
+    def release(
+        self,
+        offsets: Sequence[int] | NDArray[np.int64],
+        items: Sequence[int] | NDArray[np.int64],
+        *,
+        budgets: NDArray[np.float64],
+        epsilon: NDArray[np.float64],
+        weights: Any = None,
+        source: Source,
+    ) -> ManyHistograms:
+        """Histograms of people whose items are ``items[offsets[p]:offsets[p + 1]]``.
+
+        Items are places in the catalogue; an item named twice counts once, with the least of its
+        weights, and what is no place in the catalogue does nothing.
+        """
+        people = self._people(offsets, items, weights)
+        shape = (len(people.offsets) - 1, len(self.exposure.attributes))
+        require(budgets.shape == shape, "budgets", f"shape {budgets.shape}", f"shape {shape}")
+        require(epsilon.shape == shape[:1], "epsilon", f"shape {epsilon.shape}", f"{shape[0]}")
+        plans = plan_many(
+            self.exposure, budgets=budgets, epsilon=epsilon, goal=self.goal, threads=self.threads
+        )
+        return self._released(people, plans.scales, plans.scales, epsilon, plans.gap, source)
+
+    def release_alike(
+        self,
+        offsets: Sequence[int] | NDArray[np.int64],
+        items: Sequence[int] | NDArray[np.int64],
+        *,
+        plan: HistogramPlan,
+        weights: Any = None,
+        source: Source,
+    ) -> ManyHistograms:
+        """As ``release``, with one plan for everybody and exactly its noise."""
+        same = plan.mechanism.exposure == self.exposure
+        require(same, "plan", "another", "made for this catalogue and unit")
+        people = self._people(offsets, items, weights)
+        count = len(people.offsets) - 1
+        exact = [1 / Fraction(rate) for rate in plan.mechanism.rates]
+        scales = np.tile([float(scale) for scale in exact], (count, 1))
+        epsilon, gap = np.full(count, float(plan.epsilon)), np.full(count, plan.gap)
+        return self._released(people, exact, scales, epsilon, gap, source)
+
+    def _people(self, offsets: Any, items: Any, weights: Any) -> _People:
+        starts, held = np.asarray(offsets, np.int64), np.asarray(items, np.int64)
+        proper = starts.size > 0 and starts[0] == 0 and starts[-1] == held.size
+        require(bool(proper and (np.diff(starts) >= 0).all()), "offsets", "other", "rising")
+        units = np.full(held.size, _FULL, dtype=np.int64)
+        if weights is not None:
+            require(self.weighted, "weights", "given", "given to a weighted task only")
+            units = grid_units(weights, held.size, WEIGHT_BITS)
+        return _People(starts, held, units)
+
+    def _released(
+        self,
+        people: _People,
+        exact: Any,
+        scales: NDArray[np.float64],
+        epsilon: NDArray[np.float64],
+        gap: NDArray[np.float64],
+        source: Source,
+    ) -> ManyHistograms:
+        """Sums plus noise of the ``exact`` scales, of which ``scales`` are the nearest floats."""
+        sums = self._sums(people, 1 / scales)
+        drawn = discrete_laplace(scale=exact, size=sums.shape, source=source)
+        steps = np.array([float(step) for step in self.exposure.steps])
+        return ManyHistograms(
+            self.exposure.attributes,
+            (sums + drawn) * steps,
+            scales * steps,
+            epsilon,
+            gap,
+            source.private,
+        )
+
+    def _sums(self, people: _People, rates: NDArray[np.float64]) -> NDArray[np.int64]:
+        from reticent.tasks.histogram_kernels import add_up  # loads Numba
+
+        exposure, (starts, columns, entries) = self.exposure, self._by_item
+        overall = (rates @ exposure.rows.T.astype(np.float64)).max(axis=1)
+        sums = np.zeros(rates.shape, dtype=np.int64)
+        add_up(
+            people.offsets,
+            people.items,
+            people.weights,
+            self.weighted,
+            starts,
+            columns,
+            entries,
+            exposure.largest,
+            rates,
+            overall,
+            np.empty(len(self.catalogue), dtype=np.int64),
+            np.full(len(self.catalogue), -1, dtype=np.int64),
+            sums,
+        )
+        return sums
+
+    def batches(
+        self, batches: Iterable[Any], *, preferences: Preferences, provider: str, source: Source
+    ) -> Iterator[Any]:
+        """From Arrow record batches of people to record batches of released histograms.
+
+        In: ``person``, ``items`` (a list of names, or of places in the catalogue) and, where people
+        have their own, ``weights`` (a list as long as items), ``epsilon`` and ``budgets`` (a list,
+        one per attribute). What is missing is taken from ``preferences``. Out: ``person``,
+        ``histogram``, ``scale`` and ``epsilon``. Nothing depends on how rows are cut into batches.
+        """
+        arrow = _arrow()
+        plan, grant = plan_for(
+            self.catalogue, preferences, provider, goal=self.goal, unit=self.unit
+        )
+        if grant.withheld:
+            name = grant.withheld[0]
+            raise ParameterError("catalogue", "one of released attributes only", name)
+        needed = preferences.weighted
+        require(self.weighted or not needed, "weighted", False, "true for these preferences")
+        for batch in batches:
+            yield self._batch(arrow, batch, preferences, plan, source)
+
+    def _batch(
+        self,
+        arrow: Any,
+        batch: Any,
+        preferences: Preferences,
+        plan: HistogramPlan,
+        source: Source,
+    ) -> Any:
+        count, width = batch.num_rows, len(self.exposure.attributes)
+        names = set(batch.schema.names)
+        for name in ("person", "items"):
+            require(name in names, "batch", sorted(names), f"a batch with a column {name!r}")
+        offsets, held = _list(batch, "items")
+        items = self._places(arrow, held)
+        weights = self._weights(batch, names, preferences, offsets, items)
+        person = batch.column("person")
+        if not names & {"budgets", "epsilon"} and plan.mechanism.exposure == self.exposure:
+            released = self.release_alike(offsets, items, plan=plan, weights=weights, source=source)
+            return released.batch(arrow, person)
+        budgets = np.tile([float(t) for t in plan.budgets], (count, 1))
+        if "budgets" in names:
+            rows = np.asarray(_list(batch, "budgets")[1], dtype=np.float64)
+            require(rows.size == count * width, "budgets", rows.size, f"{width} for each person")
+            budgets = rows.reshape(count, width)
+        epsilon = np.full(count, float(plan.epsilon))
+        if "epsilon" in names:
+            epsilon = np.asarray(batch.column("epsilon"), dtype=np.float64)
+        released = self.release(
+            offsets, items, budgets=budgets, epsilon=epsilon, weights=weights, source=source
+        )
+        return released.batch(arrow, person)
+
+    def _places(self, arrow: Any, values: Any) -> NDArray[np.int64]:
+        if arrow.types.is_integer(values.type):
+            return np.asarray(values.fill_null(-1).cast(arrow.int64()), dtype=np.int64)
+        found = import_module("pyarrow.compute").index_in(
+            values.cast(arrow.string()), value_set=arrow.array(self.catalogue.items, arrow.string())
+        )
+        return np.asarray(found.fill_null(-1), dtype=np.int64)
+
+    def _weights(
+        self,
+        batch: Any,
+        names: set[str],
+        preferences: Preferences,
+        offsets: NDArray[np.int64],
+        items: NDArray[np.int64],
+    ) -> NDArray[np.float64] | None:
+        if not self.weighted:
+            return None
+        if "weights" in names:
+            cuts, weights = _list(batch, "weights")
+            same = np.array_equal(cuts, offsets)
+            require(same, "weights", "lists of other lengths", "lists as long as items")
+            return np.asarray(weights, dtype=np.float64)
+        wishes = np.array([float(v) for v in preferences.weights(self.catalogue.items)])
+        return np.asarray(np.where(items >= 0, wishes[items.clip(min=0)], 0.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _People:
+    """Whose items are which, in places of the catalogue and units of weight."""
+
+    offsets: NDArray[np.int64]
+    items: NDArray[np.int64]
+    weights: NDArray[np.int64]
+
+
+def _arrow() -> Any:
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise MissingExtra("Arrow batches", "arrow") from None
+
+
+def _list(batch: Any, name: str) -> tuple[NDArray[np.int64], Any]:
+    """Where each person's list starts and ends, and all lists in one; a missing list is empty."""
+    column = batch.column(name)
+    lengths = import_module("pyarrow.compute").list_value_length(column).fill_null(0)
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64))]), column.flatten()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ManyHistograms:
+    """Released histograms, one row per person, with the noise scale of each number."""
+
+    attributes: tuple[str, ...]
+    values: NDArray[np.float64]
+    scales: NDArray[np.float64]
+    epsilon: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    private: bool
+
+    def batch(self, arrow: Any, person: Any) -> Any:
+        """As an Arrow record batch; the schema says what the numbers are called."""
+        width = len(self.attributes)
+        marks = {"attributes": "\n".join(self.attributes), "private": str(self.private).lower()}
+        lists = [
+            arrow.FixedSizeListArray.from_arrays(arrow.array(part.reshape(-1)), width)
+            for part in (self.values, self.scales)
+        ]
+        return arrow.RecordBatch.from_arrays(
+            [person, *lists, arrow.array(self.epsilon)],
+            names=["person", "histogram", "scale", "epsilon"],
+            metadata={f"reticent.{key}": value for key, value in marks.items()},
+        )

@@ -1,0 +1,182 @@
+"""``reticent plan`` and ``reticent release histogram``."""
+
+import csv
+import json
+
+import pytest
+
+FILMS = """item,attribute
+Heat,Crime
+Heat,Drama
+Up,Drama
+Glory,Drama
+Glory,War
+"""
+PREFERENCES = """version = 1
+[items]
+default = 0.5
+Heat = 0
+[attributes]
+default = 0.1
+War = "withhold"
+[providers."filmclub.example"]
+epsilon = 0.15
+"""
+CLUB = "user,item\nann,Heat\nann,Up\nbob,Glory\nbob,Unheard of\n"
+PLAN = ("plan", "films.csv", "--provider", "filmclub.example")
+RELEASE = (
+    *("release", "histogram", "club.csv", "films.csv"),
+    *("--provider", "filmclub.example"),
+)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in (
+        ("films.csv", FILMS),
+        ("preferences.toml", PREFERENCES),
+        ("club.csv", CLUB),
+        ("alone.csv", "user,item\nann,Heat\n"),
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_plan_says_consequences_first_and_reads_no_profile(cli) -> None:
+    ended = cli(*PLAN)
+    assert ended.code == 0
+    first, second, *_ = ended.out.splitlines()
+    assert first == "Histogram for filmclub.example: 2 of 3 attributes"
+    assert "right at most 54 times in 100" in second
+    assert "no profile was read" in ended.err
+    for word in ("withheld", "threshold", "sharing", "certified"):
+        assert word in ended.out
+
+
+def test_plan_as_json(cli) -> None:
+    told = json.loads(cli(*PLAN, "--json").out)
+    assert told["schema"] == "plan-histogram/1"
+    assert told["withheld"] == ["War"]
+    assert told["loss"] == told["epsilon"] == "0.15"
+    assert told["attributes"]["Drama"]["spent"] == "0.075"
+    assert told["gap"] <= 1e-9
+
+
+def test_plan_without_loss_says_so(cli, here) -> None:
+    wide = PREFERENCES.replace("0.15", "0.5")
+    (here / "preferences.toml").write_text(wide, encoding="utf-8")
+    assert "every attribute gets its whole budget" in cli(*PLAN).out
+
+
+def test_figures_are_written_and_never_over_another_file(cli, here) -> None:
+    pytest.importorskip("matplotlib")
+    words = ("--figure", "noise.svg", "--sharing", "sharing.svg")
+    assert cli(*PLAN, *words).code == 0
+    assert (here / "noise.svg").read_text(encoding="utf-8").count("<svg") == 1
+    assert (here / "sharing.svg").is_file()
+    again = cli(*PLAN, *words)
+    assert (again.code, "is there already" in again.err) == (2, True)
+
+
+def test_release_for_one_person(cli, here) -> None:
+    ended = cli(*RELEASE, "--person", "ann", "--yes", "--card", "card.json")
+    assert ended.code == 0
+    assert [line.split()[0] for line in ended.out.splitlines()[2:]] == ["Crime", "Drama"]
+    assert "withheld: War" in ended.err
+    assert cli("card", "verify", "card.json").code == 0
+
+
+def test_release_as_json(cli) -> None:
+    told = json.loads(cli(*RELEASE, "--person", "bob", "--yes", "--json").out)
+    assert told["schema"] == "release-histogram/1"
+    assert list(told["values"]) == ["Crime", "Drama"]
+    assert told["card"]["promise"]["epsilon"] == "0.15"
+    assert told["card"]["scope"]["model"] == "local"
+
+
+@pytest.mark.parametrize("name", ["all.csv", "all.parquet"])
+def test_release_for_everybody(cli, here, name) -> None:
+    if name.endswith(".parquet"):
+        parquet = pytest.importorskip("pyarrow.parquet")
+    ended = cli(*RELEASE, "--out", name, "--yes", "--possible", "--json")
+    assert ended.code == 0
+    card = json.loads(ended.out)["card"]
+    assert card["scope"]["model"] == "central"
+    # numbers worked on together: one attribute alone may tell as much as all
+    assert card["event"]["loss"]["attributes"]["named"]["Crime"] == 150_000_000
+    if name.endswith(".csv"):
+        rows = list(csv.reader((here / name).read_text(encoding="utf-8").splitlines()))
+        assert rows[0] == ["person", "Crime", "Drama"]
+        people = [row[0] for row in rows[1:]]
+        values = [float(value) for row in rows[1:] for value in row[1:]]
+    else:
+        table = parquet.read_table(here / name)
+        people = table.column("person").to_pylist()
+        values = [v for key in ("Crime", "Drama") for v in table.column(key).to_pylist()]
+    assert people == ["ann", "bob"]
+    assert all(-1e-9 <= value <= 3 + 1e-9 for value in values)
+
+
+def test_a_table_of_one_person_needs_no_name(cli) -> None:
+    words = [word.replace("club.csv", "alone.csv") for word in RELEASE]
+    assert cli(*words, "--yes").code == 0
+
+
+def test_a_dry_run_reads_no_profile(cli, here) -> None:
+    (here / "club.csv").unlink()
+    ended = cli(*RELEASE, "--person", "ann", "--dry-run")
+    assert ended.code == 0
+    assert "0.15" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "says"),
+    [
+        (("--provider", "filmclub.exmple"), 3, "no line names the provider"),
+        (("--person", "zoe", "--yes"), 2, "nobody in club.csv is called 'zoe'"),
+        (("--yes",), 2, "more than one person"),
+        (("--person", "ann", "--out", "a.csv", "--yes"), 2, "give one of them"),
+        (("--person", "ann", "--replace", "--yes"), 2, "--replace does not go with weights"),
+        (("--preferences", "none.toml"), 2, "none.toml"),
+        (("--person", "ann"), 2, "--yes agrees to it"),
+        (("--out", "all.txt"), 2, "must be named .csv, .parquet"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_one_sentence(cli, here, change, code, says) -> None:
+    ended = cli(*RELEASE, *change)
+    assert (ended.code, ended.out) == (code, "")
+    assert says in ended.err
+    assert not list(here.glob("a*.csv.*"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("default = 0.1", "Dramma = 0.1", "line 6: the catalogue has no attribute Dramma; did you"),
+        ("default = 0.1", "Drama = 0", "line 6: attributes.Drama must be a positive epsilon"),
+        ("[attributes]", "[atributes]", "line 5: the file has no table atributes; did you mean"),
+        ("epsilon = 0.15", "epsilon = -1", 'line 9: providers."filmclub.example".epsilon must be'),
+    ],
+)
+def test_a_wrong_preferences_file_names_line_key_and_fix(cli, here, old, new, line) -> None:
+    text = PREFERENCES.replace(old, new)
+    (here / "preferences.toml").write_text(text, encoding="utf-8")
+    ended = cli(*PLAN)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"preferences.toml, {line}" in ended.err
+    assert "next: reticent prefs check preferences.toml --catalogue films.csv" in ended.err
+
+
+def test_everything_withheld_is_refused(cli, here) -> None:
+    text = PREFERENCES.replace("default = 0.1", "")
+    (here / "preferences.toml").write_text(text, encoding="utf-8")
+    ended = cli(*PLAN)
+    assert ended.code == 3
+    assert "every attribute is withheld" in ended.err
+
+
+def test_an_interrupted_release_writes_nothing(cli, here) -> None:
+    before = sorted(path.name for path in here.iterdir())
+    cli(*RELEASE, "--person", "zoe", "--yes", "--card", "c.json")
+    assert sorted(path.name for path in here.iterdir()) == before
