@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TypeAlias
 
 Work: TypeAlias = Callable[[], object]
@@ -30,15 +32,25 @@ class Options:
 
     quick: bool
     json: bool
+    data: Path | None = None
 
     @classmethod
-    def parse(cls, module: str, description: str) -> Options:
-        """Read the command line of ``python -m module``."""
+    def parse(cls, module: str, description: str, *, data: str = "") -> Options:
+        """Read the command line of ``python -m module``; ``data`` says what --data DIR holds."""
         parser = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
         parser.add_argument("--quick", action="store_true", help="end within a minute")
         parser.add_argument("--json", action="store_true", help="print one JSON object only")
+        if data:
+            home = os.environ.get("RETICENT_DATA")
+            parser.add_argument(
+                "--data",
+                metavar="DIR",
+                type=Path,
+                default=Path(home) if home else None,
+                help=f"{data} (default: RETICENT_DATA)",
+            )
         given = parser.parse_args()
-        return cls(quick=given.quick, json=given.json)
+        return cls(quick=given.quick, json=given.json, data=getattr(given, "data", None))
 
 
 @dataclass(frozen=True, slots=True)

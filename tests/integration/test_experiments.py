@@ -11,10 +11,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, module: str = "heterogeneous", **environment: str
+) -> subprocess.CompletedProcess[str]:
     inherited = {k: v for k, v in os.environ.items() if k != "RETICENT_DATA"}
     return subprocess.run(
-        [sys.executable, "-m", "experiments.heterogeneous", *arguments],
+        [sys.executable, "-m", f"experiments.{module}", *arguments],
         cwd=ROOT,
         env=inherited | environment,
         capture_output=True,
@@ -85,3 +87,119 @@ def test_a_changed_figure_is_noticed() -> None:
     assert not list(unexpected(result))
     rows[0]["value"] += 2 * expected["tolerance"]
     assert len(list(unexpected(result))) == 1
+
+
+@pytest.fixture(scope="module")
+def multilevel(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    out = tmp_path_factory.mktemp("multilevel")
+    done = run("--quick", "--json", "--out", str(out), module="multilevel")
+    assert done.returncode == 0, done.stderr  # what is expected is checked on the way
+    printed = json.loads(done.stdout)
+    assert json.loads((out / "multilevel.json").read_text()) == printed
+    drawn = {path.stem: path.read_text() for path in out.glob("*.svg")}
+    return printed | {"drawn": drawn}
+
+
+def values(result: dict, figure: str) -> dict:
+    rows = [row for row in result["rows"] if row["figure"] == figure]
+    return {(row["data"], row["series"], row["x"]): row for row in rows}
+
+
+def test_multilevel_says_what_it_leaves_out(multilevel: dict) -> None:
+    assert multilevel["data"] == ["made like MovieLens", "made like Yelp", "single attribute"]
+    assert "movielens-1m: no --data DIR and RETICENT_DATA is not set" in multilevel["skipped"]
+    assert multilevel["private"] is False
+
+
+def test_multilevel_intervals_hold_their_values(multilevel: dict) -> None:
+    for row in multilevel["rows"]:
+        slack = 1e-9 + 0.02 * abs(row["median"])
+        assert row["mean_low"] <= row["mean"] + 1e-9
+        assert row["mean"] <= row["mean_high"] + 1e-9
+        assert row["median_low"] - slack <= row["median"] <= row["median_high"] + slack
+
+
+def test_each_goal_is_best_in_its_own_measure(multilevel: dict) -> None:
+    for goal in ("MAE", "MSE", "MAEL"):
+        for reading in ("simplex", "shares"):
+            for row in values(multilevel, f"excess {goal}, {reading}").values():
+                assert row["mean"] >= 1 - 1e-8
+            advantages = values(multilevel, f"advantage, {reading}").values()
+            assert all(row["mean"] >= 1 - 1e-9 for row in advantages)
+
+
+def test_goals_coincide_where_an_item_has_one_attribute(multilevel: dict) -> None:
+    for (data, _, _), row in values(multilevel, "excess MSE, simplex").items():
+        if data == "single attribute":
+            assert row["mean"] == pytest.approx(1, abs=1e-9)
+
+
+def test_what_can_be_true_is_nearer(multilevel: dict) -> None:
+    held = values(multilevel, "post-processing")
+    for x in ("0.1", "0.4", "2.0"):
+        raw, clipped, boxed, true, sized = (
+            held["made like MovieLens", series, x]["mean"]
+            for series in (
+                "as released",
+                "not below 0",
+                "between 0 and most",
+                "what can be true",
+                "what can be true, size declared",
+            )
+        )
+        assert raw > clipped > boxed > true > sized
+
+
+def test_verdicts_name_the_claims(multilevel: dict) -> None:
+    verdicts = {v["claim"]: v["verdict"] for v in multilevel["verdicts"]}
+    assert len(verdicts) >= 13
+    assert set(verdicts.values()) <= {"holds", "fails", "in part", "cannot be told"}
+    assert any("5 times" in claim and v == "holds" for claim, v in verdicts.items())
+    assert any(claim.startswith("Theorem 3") and v == "fails" for claim, v in verdicts.items())
+
+
+def test_figures_say_what_they_show(multilevel: dict) -> None:
+    if not multilevel["drawn"]:
+        pytest.skip("matplotlib is not installed")
+    assert set(multilevel["drawn"]) == set(multilevel["findings"])
+    for name, finding in multilevel["findings"].items():
+        text = multilevel["drawn"][name]
+        assert 'role="img" aria-label="' in text
+        assert finding.split(";")[0][:40] in text.replace("&#x27;", "'")
+        assert "dc:date" not in text
+
+
+def test_the_case_study_is_measured_against_the_raw_profile(multilevel: dict) -> None:
+    held = values(multilevel, "recall@20")
+    if not held:
+        assert any("implicit" in reason for reason in multilevel["skipped"])
+        pytest.skip("implicit is not installed")
+    name = "made like MovieLens"
+    assert held[name, "raw profile", ""]["mean"] > held[name, "random profile", ""]["mean"]
+    over = values(multilevel, "recall@20 over raw")
+    assert over[name, "raw profile", ""]["mean"] == 1
+
+
+@pytest.mark.usefixtures("_experiments")
+def test_a_folder_without_films_is_explained(tmp_path: Path) -> None:
+    from experiments.multilevel.datasets import load
+
+    made, skipped = load(tmp_path, quick=True)
+    assert [data.real for data in made] == [False, False, False]
+    assert len(skipped) == 1
+    assert "download" in skipped[0]
+
+
+@pytest.mark.usefixtures("_experiments")
+@pytest.mark.parametrize("size", ["quick", "full"])
+def test_a_changed_multilevel_figure_is_noticed(size: str) -> None:
+    from experiments.multilevel.__main__ import EXPECTED, unexpected
+
+    expected = json.loads(EXPECTED.read_text())
+    names = ("figure", "data", "series", "x", "mean")
+    rows = [dict(zip(names, row, strict=True)) for row in expected[size]]
+    result = {"size": size, "rows": rows}
+    assert not list(unexpected(result))
+    rows[-1]["mean"] += 1
+    assert len(list(unexpected(result))) == 1
+    assert not list(unexpected({"size": size, "rows": []}))  # nothing was run

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from reticent.cli.failures import Failure, reason
 
-LARGEST = 1 << 20
-"""Bytes of the longest file that is read; a card has a few thousand."""
+LARGEST = 1 << 26
+"""Bytes of the longest file that is read; a card has a few thousand, or millions where the
+catalogue of a histogram has as many rows that matter."""
 
 
 def read_text(path: Path) -> str:

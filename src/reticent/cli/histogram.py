@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from reticent.amounts import nano_down, show_nano
 from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.histogram_views import (
@@ -32,19 +33,20 @@ from reticent.cli.release import (
     TableFile,
     card_fields,
     check_files,
-    read,
     say_card,
     write_card,
 )
 from reticent.errors import MissingExtra
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from reticent.data.catalogue import Catalogue
     from reticent.data.profiles import Profiles
     from reticent.guarantees import Unit
     from reticent.mechanisms.multilevel_plan import HistogramPlan
     from reticent.preferences import Grant, Preferences
-    from reticent.tasks.histogram import ManyHistograms
 
 EPSILONS = ("0.05", "0.1", "0.2", "0.4", "0.8", "1.6")
 FIGURES = (".svg",)
@@ -91,8 +93,8 @@ Replace: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--replace",
-        help="Protect against an item being replaced by another, the number of items being public, "
-        "instead of being added or removed.",
+        help="Protect against an item being replaced by another one of the catalogue, the number "
+        "of a person's items in it being public, instead of being added or removed.",
     ),
 ]
 
@@ -139,6 +141,8 @@ def plan(
     for name in (figure, sharing):
         if name is not None:
             talk(f"figure: {name}")
+    if _uncounted(wishes, provider):
+        talk(f"note: {_uncounted(wishes, provider)}")
     talk("no profile was read and nothing was released")
 
 
@@ -176,7 +180,7 @@ def histogram(
 ) -> None:
     """Noisy attribute histogram of a person's items, or of everybody's, under preferences.
 
-    Weights of items come from the preferences, not from the table.
+    Weights of items come from the preferences: a table with a column of weights is refused.
     """
     from reticent.mechanisms.base import Release
     from reticent.noise import Source
@@ -184,12 +188,11 @@ def histogram(
 
     check_files(card, suffixes=CARDS)
     check_files(out, suffixes=TABLES)
-    if out is not None and out.suffix == ".parquet" and find_spec("pyarrow") is None:
-        raise MissingExtra("writing Parquet", "arrow")  # before anything is spent
     if out is not None and person is not None:
         raise Failure("--person is for one person and --out for everybody: give one of them")
     catalogue, wishes = _read_both(catalogue_path, preferences)
     made, grant = _plan(catalogue, wishes, provider, goal, replaced)
+    _check_out(out, made)
     if possible:  # each number then depends on all of them
         made = replace(made, mechanism=replace(made.mechanism, together=True))
     whose = "everybody's histogram" if out is not None else f"histogram of {person or 'one person'}"
@@ -198,49 +201,75 @@ def histogram(
         f"noisy {whose} for {provider}",
         {"who sees all of it": made.mechanism.guarantee().overall},
         made.mechanism.utility().sentence,
+        _uncounted(wishes, provider),
     )
     if dry_run:
         agreed.say(as_json)
         return
     agree = agreement(context, yes)
-    profiles = read(path, columns, quiet=True)
+    profiles = _unweighted(path, columns)
+    model: Literal["local", "central"] = "local" if len(profiles) == 1 else "central"
     if out is None:
         profiles = _one(profiles, path, person)
     agree(agreed)
     source = Source.system()
-    released = _release(made, profiles, wishes, source, possible)
+    values = _release(made, profiles, wishes, source, possible)
     if out is not None:
-        write_atomically(out, table_file(released, profiles, out))
-    whole = ReleasedHistogram(
-        Release.by(made.mechanism, released.values, source),
-        made,
-        grant,
-    )
-    model: Literal["local", "central"] = "local" if out is None else "central"
+        write_atomically(out, table_file(made.attributes, values, profiles, out))
+    whole = ReleasedHistogram(Release.by(made.mechanism, values, source), made, grant)
     card_made = whole.card(agreed.title, model=model, command=spelled(context))
     write_card(card_made, card)
     if as_json:
-        values = {} if out is not None else {"values": named(made, released.values[0])}
+        told = {"out": str(out)} if out is not None else {"values": named(made, values[0])}
         facts = {"provider": provider, "people": len(profiles), "withheld": list(grant.withheld)}
-        out_file = {"out": str(out)} if out is not None else {}
-        say_json(
-            "release-histogram/1",
-            **facts,
-            **values,
-            **out_file,
-            **agreed.fields(),
-            **card_fields(card_made, card),
-        )
+        cost = {**agreed.fields(), **card_fields(card_made, card)}
+        say_json("release-histogram/1", **facts, **told, **cost)
         return
     if out is None:
-        for line in released_lines(made, released.values[0]):
+        for line in released_lines(made, values[0]):
             say(line)
     else:
         say(f"{len(profiles)} people, {len(made.attributes)} attributes: {out}")
     if grant.withheld:
         talk(f"withheld: {', '.join(grant.withheld)}")
-    talk(f"spent {agreed.cost()}, of each person" if out is not None else f"spent {agreed.cost()}")
+    talk(f"spent {agreed.cost()}{', of each person' if out is not None else ''}")
     say_card(card_made, card)
+
+
+def _check_out(out: Path | None, made: HistogramPlan) -> None:
+    """Refuse, before anything is spent, a table that could not be written or read again."""
+    if out is None:
+        return
+    if out.suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise MissingExtra("writing Parquet", "arrow")
+    if "person" in made.attributes:
+        raise Failure("an attribute is called 'person', which is a column of --out already")
+
+
+def _uncounted(wishes: Preferences, provider: str) -> str:
+    """What the preferences ask for and no command keeps yet."""
+    asked = wishes.providers[provider]
+    if asked.total is None:
+        return ""
+    total = show_nano(nano_down(asked.total))
+    return f"the total of {total} for {provider} is not counted: there is no ledger yet"
+
+
+def _unweighted(path: Path, columns: str | None) -> Profiles:
+    """Profiles from a table that has no weights of its own."""
+    from reticent.data.interactions import Columns, read_profiles
+
+    if path.name.casefold().endswith(".npz"):
+        raise Failure(f"{path} has no names of items", why="a catalogue needs them; give a table")
+    notes: list[str] = []
+    names = None if columns is None else Columns.parse(columns)
+    profiles = read_profiles(path, names, notice=notes.append)
+    if not notes:
+        why = "weights come from the preferences; --columns user,item leaves the table's out"
+        raise Failure(f"{path} has a column of weights", why=why)
+    if not len(profiles):
+        raise Failure(f"{path} has no people", why="no line has both a person and an item")
+    return profiles
 
 
 def _read_both(path: Path, preferences: Path) -> tuple[Catalogue, Preferences]:
@@ -251,7 +280,9 @@ def _read_both(path: Path, preferences: Path) -> tuple[Catalogue, Preferences]:
     catalogue = read_catalogue(path)
     try:
         wishes = Preferences.read(preferences)
-        wishes.check_against(attributes=catalogue.attributes, empty=catalogue.empty)
+        wishes.check_against(
+            attributes=catalogue.attributes, items=catalogue.items, empty=catalogue.empty
+        )
     except PreferencesError as error:
         words = ("reticent", "prefs", "check", str(preferences), "--catalogue", str(path))
         there = shlex.join(words) if preferences.is_file() else ""
@@ -321,24 +352,32 @@ def _one(profiles: Profiles, path: Path, person: str | None) -> Profiles:
 
 def _release(
     made: HistogramPlan, profiles: Profiles, wishes: Preferences, source: Any, possible: bool
-) -> ManyHistograms:
+) -> NDArray[np.float64]:
+    """One row of released numbers per person; for one person alone the work depends on nothing."""
     import numpy as np
 
-    from reticent.tasks.histogram import Histograms
+    from reticent.tasks.histogram import Histograms, profile_of
     from reticent.tasks.histogram import possible as make_possible
 
-    exposure, catalogue = made.mechanism.exposure, made.mechanism.catalogue
+    mechanism, catalogue = made.mechanism, made.mechanism.catalogue
     if catalogue is None:
         raise Failure("the plan has no catalogue")
-    task = Histograms(catalogue, unit=exposure.unit, weighted=exposure.weighted)
-    places = np.array([catalogue.places.get(str(item), -1) for item in profiles.items])
-    items = places[profiles.indices] if len(places) else np.empty(0, dtype=np.int64)
-    weights = None
-    if exposure.weighted:
-        by_item = np.array([float(v) for v in wishes.weights(map(str, profiles.items))])
-        weights = by_item[profiles.indices]
-    released = task.release_alike(profiles.indptr, items, plan=made, weights=weights, source=source)
+    if len(profiles) == 1:
+        held = [str(profiles.items[place]) for place in profiles.row(0).tolist()]
+        values = mechanism.release(profile_of(held, catalogue, wishes), source).value[None]
+    else:
+        task = Histograms(
+            catalogue, unit=mechanism.exposure.unit, weighted=mechanism.exposure.weighted
+        )
+        places = np.array([catalogue.places.get(str(item), -1) for item in profiles.items])
+        weights = None
+        if mechanism.exposure.weighted:
+            by_item = np.array([float(v) for v in wishes.weights(map(str, profiles.items))])
+            weights = by_item[profiles.indices]
+        items = places[profiles.indices]
+        values = task.release_alike(
+            profiles.indptr, items, plan=made, weights=weights, source=source
+        ).values
     if not possible:
-        return released
-    scales = [float(scale) for scale in made.mechanism.scales]
-    return replace(released, values=make_possible(released.values, scales, catalogue))
+        return values
+    return make_possible(values, [float(scale) for scale in mechanism.scales], catalogue)

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from reticent.amounts import nano_up, show_nano, show_up
 from reticent.cli.output import table
+from reticent.guarantees.card_facts import printable
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from reticent.data.profiles import Profiles
     from reticent.mechanisms.multilevel_plan import HistogramPlan
-    from reticent.tasks.histogram import ManyHistograms
 
 
 def plan_lines(made: HistogramPlan, withheld: Sequence[str], provider: str) -> list[str]:
@@ -29,7 +32,7 @@ def plan_lines(made: HistogramPlan, withheld: Sequence[str], provider: str) -> l
     errors, alike = made.mechanism.within_95(), made.proportional.within_95()
     rows = [
         (
-            name,
+            printable(name),
             show_nano(nano_up(t)),
             show_nano(nano_up(spent)),
             f"± {show_up(float(error))}",
@@ -39,7 +42,7 @@ def plan_lines(made: HistogramPlan, withheld: Sequence[str], provider: str) -> l
             made.attributes, made.budgets, made.spent, errors, alike, strict=True
         )
     ]
-    rows += [(name, "withheld", "", "", "") for name in withheld]
+    rows += [(printable(name), "withheld", "", "", "") for name in withheld]
     heads = ("attribute", "budget ", "spent ", "95 times in 100 within ", "if scaled alike ")
     odds = right_at_most(loss.overall)
     return [
@@ -60,12 +63,16 @@ def _worth(made: HistogramPlan) -> list[str]:
     threshold = show_nano(nano_up(made.threshold))
     if made.nothing_lost:
         return [f"threshold  {threshold}: every attribute gets its whole budget"]
-    cut = float(made.epsilon) * made.price / made.error  # per cent for per cent
+    worth = float(made.epsilon) * made.price / made.error  # per cent for per cent
+    proved = [
+        f"worth      1 % more epsilon would cut the {made.goal} by {worth:.2g} %",
+        f"certified  within {max(made.gap, 1e-16):.1g} of the least possible {made.goal}",
+    ]
+    unproved = [f"unproved   the least possible {made.goal} may be {100 * made.gap:.2g} % less"]
     return [
         f"threshold  from epsilon {threshold} on, every attribute would get its whole budget",
-        f"worth      1 % more epsilon would cut the {made.goal} by {cut:.2g} %",
         f"sharing    budgets scaled alike would give {made.advantage:.3g} times the {made.goal}",
-        f"certified  within {max(made.gap, 1e-16):.1g} of the least possible {made.goal}",
+        *(proved if made.certified else unproved),
     ]
 
 
@@ -115,25 +122,26 @@ def released_lines(made: HistogramPlan, values: Any) -> list[str]:
     """One person's released numbers as a table."""
     errors = made.mechanism.within_95()
     rows = [
-        (name, f"{float(value):.6g}", f"± {show_up(float(error))}")
+        (printable(name), f"{float(value):.6g}", f"± {show_up(float(error))}")
         for name, value, error in zip(made.attributes, values, errors, strict=True)
     ]
     return table(("attribute", "released ", "95 times in 100 within "), rows)
 
 
-def table_file(released: ManyHistograms, profiles: Profiles, out: Path) -> str | bytes:
+def table_file(
+    attributes: Sequence[str], values: NDArray[np.float64], profiles: Profiles, out: Path
+) -> str | bytes:
     """Everybody's histogram as a file: a column for the person and one per attribute."""
     if out.suffix == ".csv":
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
-        lines.writerow(("person", *released.attributes))
-        for name, values in zip(profiles.people, released.values.tolist(), strict=True):
-            lines.writerow((name, *values))
+        lines.writerow(("person", *attributes))
+        for name, row in zip(profiles.people, values.tolist(), strict=True):
+            lines.writerow((name, *row))
         return text.getvalue()
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     columns = [arrow.array([str(name) for name in profiles.people])]
-    columns += [arrow.array(column) for column in released.values.T]
-    whole = arrow.table(columns, names=["person", *released.attributes])
+    columns += [arrow.array(column) for column in values.T]
     held = io.BytesIO()
-    parquet.write_table(whole, held)
+    parquet.write_table(arrow.table(columns, names=["person", *attributes]), held)
     return held.getvalue()

@@ -241,20 +241,15 @@ def check_epsilon(epsilon: str, least: Fraction) -> None:
         raise Failure(f"epsilon must be at least {rounded:f}")
 
 
-def read(path: Path, columns: str | None, *, quiet: bool = False) -> Profiles:
-    """The profiles in a file; ``quiet`` where the weights of the table do not matter."""
+def read(path: Path, columns: str | None) -> Profiles:
+    """The profiles in a file."""
     from reticent.data.interactions import Columns, read_profiles
 
     names = None if columns is None else Columns.parse(columns)
-    notice = None if quiet else _note
-    profiles = read_profiles(path, names, notice=notice)
+    profiles = read_profiles(path, names, notice=lambda text: talk(f"note: {text}"))
     if not len(profiles):
         raise Failure(f"{path} has no people", why="no line has both a person and an item")
     return profiles
-
-
-def _note(text: str) -> None:
-    talk(f"note: {text}")
 
 
 def check_files(path: Path | None, *, suffixes: Sequence[str]) -> None:

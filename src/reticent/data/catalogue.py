@@ -6,8 +6,8 @@ Not here  reading one from a file (catalogue_files.py), who has which item (prof
           be released of it (mechanisms/).
 
 The catalogue is public and becomes exact here: a column of whole numbers up to 2**26 is kept as it
-is, any other one is rounded to multiples of a power of two, about 2**-26 of its largest value. What is
-released later is the histogram of the values kept here, so nothing else needs rounding.
+is, any other one is rounded to multiples of a power of two, about 2**-26 of its largest value.
+What is released later is the histogram of these values, so nothing else needs rounding.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Made-up communities with a known answer, and the draws that simulations need.
+"""Made-up communities with a known answer, made-up catalogues, and the draws of simulations.
 
 Notation  person p belongs to community c(p); a share ``focus`` of p's items comes from c's own part
           of the catalogue, where items of low rank are popular; the rest from anywhere
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reticent.data.catalogue import Catalogue
 from reticent.data.profiles import Profiles
 from reticent.errors import require
 from reticent.noise import Source
@@ -86,3 +87,37 @@ DENSE = Communities(people=480, items=1_200, communities=8, size=400, focus=0.5,
 
 SPARSE = Communities(people=500, items=40_000, communities=25, size=150, focus=0.6, skew=3.0)
 """About 500 people who each have a few of very many items: most pairs share next to nothing."""
+
+
+def multi_hot_catalogue(
+    items: int,
+    attributes: int,
+    source: Source,
+    *,
+    mean: float = 1.65,
+    most: int = 6,
+    skew: float = 1.0,
+) -> Catalogue:
+    """Items with 1 to ``most`` attributes each, ``mean`` on average, the first ones most often.
+
+    How often attribute j is drawn first falls as (j + 1) ** -skew; the first items have one
+    attribute each for certain, so that no column is empty. ``mean=1`` gives a single one to all.
+
+    >>> from reticent.noise import Source
+    >>> shops = multi_hot_catalogue(500, 21, Source.seeded(1))
+    >>> shops.dense().shape, int(shops.dense().sum(axis=1).max()) <= 6
+    ((500, 21), True)
+    """
+    whole(attributes, "attributes", least=1)
+    whole(items, "items", least=attributes)
+    whole(most, "most", least=1)
+    require(most <= attributes, "most", most, "at most the number of attributes")
+    require(1 <= mean <= most, "mean", mean, "from 1 to the most that an item may have")
+    chance = (mean - 1) / max(most - 1, 1)
+    extra = (uniform((items, most - 1), source) < chance).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        luck = -np.log(-np.log(uniform((items, attributes), source)))  # Gumbel: without replacement
+    luck -= skew * np.log(np.arange(attributes) + 1)
+    luck[np.arange(attributes), np.arange(attributes)] = np.inf
+    rank = np.argsort(np.argsort(-luck, axis=1), axis=1)
+    return Catalogue.of((rank <= extra[:, None]).astype(np.int64))

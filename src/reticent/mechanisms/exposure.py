@@ -35,7 +35,8 @@ _MOST_DISTINCT = 3000  # different items of which all pairs are compared
 class Exposure:
     """The public facts on which a multi-level guarantee rests: no item of it is named.
 
-    ``weighted`` profiles count parts of items, so their histogram has finer steps.
+    ``weighted`` profiles count parts of items, so their histogram has finer steps. A replaced item
+    and its replacement are both of the catalogue, and how many a profile has of it is public.
     """
 
     attributes: tuple[str, ...]

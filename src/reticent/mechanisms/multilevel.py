@@ -148,8 +148,13 @@ class MultiLevel(Mechanism["NDArray[np.float64]"]):
             sentence=sentence,
             mean_absolute_error=float(self.mean_absolute_errors().mean()),
             within_95=float(within.max()),
-            bias="items below weight 1 count for less" if self.exposure.weighted else "none",
+            bias=self._bias(),
         )
+
+    def _bias(self) -> str:
+        light = ["items below weight 1 count for less"] if self.exposure.weighted else []
+        moved = ["numbers were moved together afterwards, the errors are those before"]
+        return "; ".join([*light, *(moved if self.together else [])]) or "none"
 
     def how(self) -> How:
         """Sensitivity, bounds and floating-point measure."""
@@ -166,11 +171,12 @@ class MultiLevel(Mechanism["NDArray[np.float64]"]):
 
     def evidence(self) -> Evidence:
         """Theorem and assumptions."""
+        theorem = "Theorem 2" if self.exposure.weighted else "Theorem 1"
         return Evidence(
-            theorem="docs/theory/multilevel.md, Theorem 1",
+            theorem=f"docs/theory/multilevel.md, {theorem}",
             assumptions=(
                 "the catalogue is public and does not depend on the profile",
-                "budgets and preferences that shaped the noise are public",
+                "the budgets that shaped the noise are public",
                 "AES-256 is not broken",
             ),
         )

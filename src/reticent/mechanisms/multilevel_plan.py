@@ -25,7 +25,14 @@ from reticent.guarantees import ITEM, Unit
 from reticent.mechanisms.exposure import Exposure
 from reticent.mechanisms.multilevel import MultiLevel
 from reticent.noise import LARGEST_SCALE
-from reticent.optim.allocation import Allocation, LatticeError, Objective, PowerError, allocate
+from reticent.optim.allocation import (
+    TOLERANCE,
+    Allocation,
+    LatticeError,
+    Objective,
+    PowerError,
+    allocate,
+)
 from reticent.rational import Number, budget
 
 if TYPE_CHECKING:
@@ -72,6 +79,11 @@ class HistogramPlan:
         return self.proportional_error / self.error
 
     @property
+    def certified(self) -> bool:
+        """Whether the error is proved to be the least possible, up to 1e-9 of it."""
+        return self.gap <= TOLERANCE
+
+    @property
     def nothing_lost(self) -> bool:
         """Whether every attribute gets its full budget. Theorem 6."""
         return self.epsilon >= self.threshold
@@ -112,12 +124,13 @@ def plan_histogram(
     rates = exact_rates(exposure, found.x[0].tolist(), caps, eps)
     price, cap_prices = _prices(exposure, found, shares, eps)
     threshold = exposure.overall(_full(exposure, shares))
-    ratio = min(Fraction(1), eps / threshold)
-    scaled = tuple(rate * ratio for rate in _full(exposure, shares))
-    small = min(*rates, *scaled) < 1 / Fraction(LARGEST_SCALE)
+    scaled = tuple(t * min(Fraction(1), eps / threshold) for t in _full(exposure, shares))
+    rates = min(rates, scaled, key=lambda tried: _total(objective, tried))  # if the solver failed
+    least = 1 / Fraction(LARGEST_SCALE)
+    small = min(rates) < least
     require(not small, "budgets", float(min(shares)), "large enough for noise up to 2**50 steps")
     mechanism = MultiLevel(exposure, rates, catalogue=kept)
-    proportional = MultiLevel(exposure, scaled, catalogue=kept)
+    proportional = MultiLevel(exposure, tuple(max(rate, least) for rate in scaled), catalogue=kept)
     error = _total(objective, rates)
     return HistogramPlan(
         mechanism,
@@ -233,12 +246,39 @@ def plan_many(
     shape = epsilon.size, len(exposure.attributes)
     require(budgets.shape == shape, "budgets", f"shape {budgets.shape}", f"of shape {shape}")
     caps = np.minimum(budgets, epsilon[:, None]) / exposure.largest
-    objective = objective_for(exposure, budgets, caps, goal)
-    found = allocate(exposure.rows, caps=caps, budget=epsilon, objective=objective, threads=threads)
-    scales = safe_scales(exposure, found.x, budgets, epsilon)
+    rates, gap = np.empty_like(caps), np.empty(len(caps))
+    coarse = caps.max(axis=1, initial=0.0) > _LARGEST_LOSS  # person by person, not for all at once
+    for some in (np.flatnonzero(~coarse), np.flatnonzero(coarse)):
+        if some.size:
+            own = budgets[some], epsilon[some], caps[some]
+            rates[some], gap[some] = _shared(exposure, *own, goal, threads)
+    scales = safe_scales(exposure, rates, budgets, epsilon)
     small = bool((scales > LARGEST_SCALE).any())
     require(not small, "budgets", "a smaller one", "large enough for scales up to 2**50 steps")
-    return ManyPlans(scales, found.gap)
+    return ManyPlans(scales, gap)
+
+
+def _shared(
+    exposure: Exposure, budgets: Reals, epsilon: Reals, caps: Reals, goal: Goal, threads: int
+) -> tuple[Reals, Reals]:
+    """Rates and gaps; whoever the solver fails gets proportional scaling if that is better."""
+    objective = objective_for(exposure, budgets, caps, goal)
+    found = allocate(
+        exposure.rows,
+        caps=caps,
+        budget=epsilon,
+        objective=objective,
+        threads=threads,
+        compiled=True,  # always: nobody's noise depends on how many people there are
+    )
+    full = budgets / exposure.largest
+    threshold = (full @ exposure.rows.T.astype(np.float64)).max(axis=1)
+    scaled = full * np.minimum(1.0, epsilon / threshold)[:, None]
+    other = objective.value(np.minimum(scaled, caps)).sum(axis=1)
+    worse = other < found.error
+    error = np.minimum(found.error, other)
+    gap = np.maximum(0.0, (error - found.bound) / error)
+    return np.where(worse[:, None], scaled, found.x), gap
 
 
 def objective_for(exposure: Exposure, budgets: Reals, caps: Reals, goal: Goal) -> Objective:
@@ -246,7 +286,7 @@ def objective_for(exposure: Exposure, budgets: Reals, caps: Reals, goal: Goal) -
     require(goal in get_args(Goal), "goal", goal, ", ".join(get_args(Goal)))
     steps = np.array([float(step) for step in exposure.steps])
     squared = goal == "mse"
-    lattice = float(np.max(caps)) <= _LARGEST_LOSS
+    lattice = float(np.max(caps)) <= _LARGEST_LOSS  # all of them or none, as plan_many sees to
     weights = steps**2 if squared else steps
     if goal == "mael":  # relative to the error that an attribute's own budget would allow
         alone = budgets / exposure.largest

@@ -33,6 +33,7 @@ TOLERANCE = 1e-9
 _AIM = 0.2  # of the tolerance: rounding x afterwards must not cost the certificate
 _STEPS = 100
 _CHUNK = 4096  # people that one thread takes at a time
+_MANY = 16  # people for whom compiled loops are worth loading
 _STEEPEST = 50.0  # beyond it the error of whole numbers is below 1e-20 and its slope unstable
 
 
@@ -164,10 +165,13 @@ def allocate(
     objective: Objective,
     tolerance: float = TOLERANCE,
     threads: int = 1,
+    compiled: bool | None = None,
 ) -> Allocation:
     """Minimise the objective over ``rows @ x <= budget`` and ``0 < x <= caps``, person by person.
 
     ``rows`` are non-negative and shared; ``caps`` is one row and ``budget`` one number per person.
+    ``compiled`` loops are many times faster but take seconds to compile on their first use ever; by
+    default a few people do without them. They exist for the errors defined here.
 
     >>> shared = allocate([[1, 1]], caps=[[1, 0.1]], budget=[0.5], objective=PowerError())
     >>> shared.x.round(6).tolist(), bool(shared.certified.all())
@@ -176,11 +180,12 @@ def allocate(
     problem = _Problem.of(rows, caps, budget, objective)
     whole(threads, "threads", least=1)
     require(0 < tolerance < 1, "tolerance", tolerance, "between 0 and 1")
+    loops = problem.people >= _MANY if compiled is None else compiled
     cuts = range(0, problem.people, _CHUNK)
     parts = [slice(at, min(at + _CHUNK, problem.people)) for at in cuts]
 
     def solve(part: slice) -> Allocation:
-        return _solve(problem.some(part), tolerance)
+        return _solve(problem.some(part), tolerance, loops)
 
     if threads == 1 or len(parts) < 2:
         return _joined([solve(part) for part in parts])
@@ -237,9 +242,9 @@ class _Problem:
         )
 
 
-def _solve(problem: _Problem, tolerance: float) -> Allocation:
+def _solve(problem: _Problem, tolerance: float, loops: bool) -> Allocation:
     """Compiled where the error is known to the kernels; what is left uncertified densely."""
-    shape = _known_shape(problem)
+    shape = _known_shape(problem) if loops else None
     if shape is None:
         return _finish(problem, _dense(problem, _AIM * tolerance), tolerance)
     first = _finish(problem, _compiled(problem, *shape, _AIM * tolerance), tolerance)
@@ -248,7 +253,7 @@ def _solve(problem: _Problem, tolerance: float) -> Allocation:
         part = slice(person, person + 1)
         single = problem.some(part)
         again = _finish(single, _dense(single, _AIM * tolerance), tolerance)
-        if again.gap[0] < first.gap[person]:
+        if not first.gap[person] <= again.gap[0]:
             first = _replaced(first, part, again)
     return first
 
@@ -280,19 +285,17 @@ def _known_shape(problem: _Problem) -> tuple[int, Reals, Reals] | None:
 def _compiled(
     problem: _Problem, kind: int, weights: Reals, stretch: Reals, tolerance: float
 ) -> _Points:
-    from scipy import sparse
-
     from reticent.optim.allocation_kernels import allocate_each  # loads Numba
 
-    table = sparse.csr_array(problem.rows)
-    table.sort_indices()
+    marks = problem.rows != 0
+    starts = np.concatenate([[0], np.cumsum(marks.sum(axis=1))])
     z, cap_prices = np.empty_like(problem.caps), np.empty_like(problem.caps)
     bound, price = np.empty(problem.people), np.empty(problem.people)
     steps = np.empty(problem.people, dtype=np.int64)
     allocate_each(
-        table.indptr.astype(np.int64),
-        table.indices.astype(np.int64),
-        table.data,
+        starts,
+        np.nonzero(marks)[1],
+        problem.rows[marks],
         np.ascontiguousarray(problem.caps),
         np.ascontiguousarray(weights),
         np.ascontiguousarray(stretch),
@@ -309,10 +312,13 @@ def _compiled(
 
 
 def _finish(problem: _Problem, point: _Points, tolerance: float) -> Allocation:
-    """Back to x, inside rows and caps whatever the solver did, with the gap of that very x."""
-    z = np.where(np.isfinite(point.z) & (point.z > 0), point.z, 1e-300)
-    z = np.minimum(z, problem.caps)
-    z /= np.maximum((z @ problem.rows.T).max(axis=1, initial=1.0), 1.0)[:, None]
+    """Back to x with the gap of that very x; a point that is none becomes the one to start from.
+
+    Solvers keep within rows and caps up to the last digit; who needs more must round (Lemma 3).
+    """
+    sound = (np.isfinite(point.z) & (point.z > 0)).all(axis=1, keepdims=True)
+    inner = 0.9 * np.minimum(problem.caps, 1 / problem.rows.sum(axis=1).max())
+    z = np.where(sound, np.minimum(point.z, problem.caps), inner)
     x = z * problem.per_unit
     error = problem.objective.value(x).sum(axis=1)
     gap = np.where(np.isfinite(point.bound), (error - point.bound) / error, np.inf)
@@ -465,7 +471,11 @@ def _length(at: Reals, way: Reals, share: float) -> float:
 
 
 def _solver(matrix: Reals) -> Callable[[Reals], Reals]:
-    inverse = np.linalg.pinv(matrix, hermitian=True)
+    """Solutions with one step of refinement."""
+    try:
+        inverse = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:  # singular in double precision
+        inverse = np.linalg.pinv(matrix, hermitian=True)
 
     def solve(right: Reals) -> Reals:
         first = inverse @ right

@@ -322,20 +322,23 @@ def allocate_each(
                 mu[j] += dual * mu_way[j]
             for a in range(n_working):
                 lam[working[a]] += dual * lam_way[working[a]]
+            good = True
             for a in range(n_active):
                 k = active[a]
-                joins = not inside[k] and s[k] + primal * ds[k] <= 0.0
-                s[k] = 1 - _times(starts, columns, entries, k, z)
-                if joins:
-                    inside[k] = True
-                    working[n_working] = k
-                    n_working += 1
-                    lam[k] = max(tau, 1e-3 * complementarity / count) / s[k]
-            good = True
+                if inside[k]:
+                    s[k] = 1 - _times(starts, columns, entries, k, z)
+                else:
+                    joins = s[k] + primal * ds[k] <= 0.0
+                    s[k] += limited * ds[k]  # far from its bound: exact when it joins
+                    if joins:
+                        inside[k] = True
+                        working[n_working] = k
+                        n_working += 1
+                        s[k] = 1 - _times(starts, columns, entries, k, z)
+                        lam[k] = max(tau, 1e-3 * complementarity / count) / s[k]
+                good = good and s[k] > 0
             for j in range(m):
                 good = good and z[j] > 0 and q[j] > 0
-            for a in range(n_active):
-                good = good and s[active[a]] > 0
             if not good:
                 break
             for j in range(m):

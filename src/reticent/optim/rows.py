@@ -31,7 +31,8 @@ def distinct_rows(
     ([[1, 0], [0, 1], [1, 0]], [2, 1, 2])
     """
     require(matrix.ndim == 2, "matrix", f"{matrix.ndim} dimensions", "rows of one length")
-    keys = _packed(matrix) if _fits_a_word(matrix) else _as_bytes(matrix)
+    marks = matrix != 0
+    keys = _packed(marks) if _fits_a_word(matrix, marks) else _as_bytes(matrix)
     _, first, which, counts = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True
     )
@@ -46,40 +47,36 @@ def maximal_rows(matrix: NDArray[Any]) -> NDArray[Any]:
     >>> maximal_rows(np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1], [1, 1, 0]])).tolist()
     [[1, 1, 0], [0, 0, 1]]
     """
+    from reticent.optim.rows_kernels import mark_maximal, mark_maximal_words  # loads Numba
+
+    marks = matrix != 0
+    if _fits_a_word(matrix, marks):
+        words = _packed(marks)
+        order = np.argsort(_WORD - np.bitwise_count(words), kind="stable")
+        kept = np.empty(len(words), dtype=np.bool_)
+        mark_maximal_words(words[order], kept)  # an equal word is below the first of them
+        return matrix[order[kept]]
     rows = distinct_rows(matrix)[0]
     require(bool((rows >= 0).all()), "matrix", "a negative entry", "non-negative")
     rows = rows[np.argsort(-rows.sum(axis=1), kind="stable")]  # only a larger sum can be above
     if len(rows) and not rows[-1].any():
         rows = rows[:-1]
-    if _fits_a_word(rows):
-        return rows[_maximal_words(_packed(rows))]
-    from reticent.optim.rows_kernels import mark_maximal  # loads Numba, which zeros and ones spare
-
     kept = np.empty(len(rows), dtype=np.bool_)
     mark_maximal(np.ascontiguousarray(rows), kept)
     return rows[kept]
 
 
-def _fits_a_word(matrix: NDArray[Any]) -> bool:
-    return matrix.shape[1] <= _WORD and bool(((matrix == 0) | (matrix == 1)).all())
+def _fits_a_word(matrix: NDArray[Any], marks: NDArray[np.bool_]) -> bool:
+    return matrix.shape[1] <= _WORD and bool((matrix[marks] == 1).all())
 
 
-def _packed(matrix: NDArray[Any]) -> NDArray[np.uint64]:
-    words = np.zeros(len(matrix), dtype=np.uint64)
-    for column in range(matrix.shape[1]):
-        words |= (matrix[:, column] != 0).astype(np.uint64) << np.uint64(column)
-    return words
+def _packed(marks: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    packed = np.packbits(marks, axis=1, bitorder="little")
+    whole = np.zeros((len(marks), _WORD // 8), dtype=np.uint8)
+    whole[:, : packed.shape[1]] = packed
+    return whole.view("<u8").reshape(-1)
 
 
 def _as_bytes(matrix: NDArray[Any]) -> NDArray[Any]:
     whole = np.ascontiguousarray(matrix + 0)  # + 0 makes -0.0 the same as 0.0
     return whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1]))).reshape(-1)
-
-
-def _maximal_words(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Places of the maximal words; words come with falling numbers of ones."""
-    left, kept = np.arange(len(words)), []
-    while left.size:
-        kept.append(left[0])
-        left = left[(words[left] & ~words[left[0]]) != 0]
-    return np.array(kept, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""The compiled loop of rows.py for rows that are not zeros and ones.
+"""The compiled loops of rows.py: which rows are below no other one.
 
 Theory    docs/theory/multilevel.md, Lemma 1 (maximal rows)
-Not here  zeros and ones, which need no loop (rows.py).
+Not here  how rows of zeros and ones become words (rows.py).
 """
 
 from __future__ import annotations
@@ -35,4 +35,21 @@ def mark_maximal(rows: Any, kept: Any) -> None:
         kept[i] = not implied
         if not implied:
             places[size] = i
+            size += 1
+
+
+@njit(cache=True, nogil=True)
+def mark_maximal_words(words: Any, kept: Any) -> None:
+    """The same for words of bits, with falling numbers of ones; equal words count once."""
+    above = np.empty(words.size, dtype=np.uint64)
+    size = 0
+    for i in range(words.size):
+        implied = words[i] == 0
+        for k in range(size):
+            if words[i] & ~above[k] == 0:
+                implied = True
+                break
+        kept[i] = not implied
+        if not implied:
+            above[size] = words[i]
             size += 1

@@ -47,7 +47,7 @@ class Grant:
     def fingerprint(self) -> str:
         """SHA-256 of this grant, for a card: whoever sees it may try wishes until one fits.
 
-        So it is made from what the noise shows anyway, and never from the weights of items.
+        So it is made from epsilon and budgets, which are public, and never from weights of items.
         """
         budgets = {name: str(amount) for name, amount in self.budgets.items()}
         told = [self.provider, str(self.epsilon), budgets, list(self.withheld)]

@@ -10,8 +10,9 @@ without a budget are left out, and a provider that is not named is refused befor
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
@@ -20,8 +21,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from reticent.amounts import nano_down
 from reticent.data.catalogue import Catalogue
-from reticent.errors import MissingExtra, NothingGranted, ParameterError, require
+from reticent.errors import (
+    BudgetExceeded,
+    MissingExtra,
+    NothingGranted,
+    ParameterError,
+    require,
+)
 from reticent.guarantees import ITEM, Unit
 from reticent.guarantees import card as cards
 from reticent.mechanisms.base import Release
@@ -36,6 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FULL = 1 << WEIGHT_BITS
+TRUSTED = "whoever holds the profiles and runs the release: they see them raw and are trusted"
 NOT_AGAINST = (
     "who sees several attributes at once: for them the loss of the whole release counts",
     "an attribute that tells about another one: a copy of a column is a copy of its secret",
@@ -97,14 +106,14 @@ class ReleasedHistogram:
             scope=cards.Scope(
                 protected=f"the person, for every item of their profile{by_weight}",
                 observer=f"{self.grant.provider}, and whoever else sees it, whatever they know",
-                not_against=NOT_AGAINST,
+                not_against=NOT_AGAINST if model == "local" else (TRUSTED, *NOT_AGAINST),
                 model=model,
             ),
             budget=budget,
             preferences=cards.Preferences(
                 rules_sha256=self.grant.fingerprint,
                 withheld=0,
-                public=True,
+                public=not self.plan.mechanism.exposure.weighted,
                 others_change_your_risk=False,
             ),
             command=command,
@@ -122,7 +131,9 @@ def plan_for(
 ) -> tuple[HistogramPlan, Grant]:
     """What ``provider`` would get under ``preferences``, and what was granted."""
     empty = set(catalogue.empty)
-    preferences.check_against(attributes=catalogue.attributes, empty=catalogue.empty)
+    preferences.check_against(
+        attributes=catalogue.attributes, items=catalogue.items, empty=catalogue.empty
+    )
     used = [name for name in catalogue.attributes if name not in empty]
     grant = preferences.grant(provider, attributes=used)
     if not grant.budgets:
@@ -135,6 +146,10 @@ def plan_for(
         weighted=preferences.weighted,
         unit=unit,
     )
+    total = preferences.providers[provider].total
+    asked = plan.mechanism.guarantee().overall
+    if total is not None and asked > nano_down(total):  # what was spent before, a ledger knows
+        raise BudgetExceeded(f"total of {provider}", asked, nano_down(total))
     return plan, grant
 
 
@@ -163,15 +178,22 @@ def release_histogram(
     (('Drama',), (1,))
     """
     plan, grant = plan_for(catalogue, preferences, provider, goal=goal, unit=unit)
+    released = plan.mechanism.release(profile_of(items, catalogue, preferences), source)
+    return ReleasedHistogram(released, plan, grant)
+
+
+def profile_of(
+    items: Iterable[str], catalogue: Catalogue, preferences: Preferences
+) -> NDArray[np.float64] | WeightedProfile:
+    """A person's items as a vector over the catalogue, with their weights if there are any."""
     held = np.zeros(len(catalogue))
     for name in items:
-        if name in catalogue.places:
-            held[catalogue.places[name]] = 1.0
-    data: Any = held
-    if preferences.weighted:
-        data = WeightedProfile.of(held, [float(v) for v in preferences.weights(catalogue.items)])
-    released = plan.mechanism.release(data, source)
-    return ReleasedHistogram(released, plan, grant)
+        place = catalogue.places.get(name) if isinstance(name, str) else None
+        if place is not None:
+            held[place] = 1.0
+    if not preferences.weighted:
+        return held
+    return WeightedProfile.of(held, [float(v) for v in preferences.weights(catalogue.items)])
 
 
 def possible(
@@ -257,6 +279,10 @@ class Histograms:
         shape = (len(people.offsets) - 1, len(self.exposure.attributes))
         require(budgets.shape == shape, "budgets", f"shape {budgets.shape}", f"shape {shape}")
         require(epsilon.shape == shape[:1], "epsilon", f"shape {epsilon.shape}", f"{shape[0]}")
+        if not shape[0]:
+            return self._released(
+                people, np.empty(shape), np.empty(shape), epsilon, epsilon, source
+            )
         plans = plan_many(
             self.exposure, budgets=budgets, epsilon=epsilon, goal=self.goal, threads=self.threads
         )
@@ -347,16 +373,14 @@ class Histograms:
         ``histogram``, ``scale`` and ``epsilon``. Nothing depends on how rows are cut into batches.
         """
         arrow = _arrow()
-        plan, grant = plan_for(
-            self.catalogue, preferences, provider, goal=self.goal, unit=self.unit
-        )
-        if grant.withheld:
-            name = grant.withheld[0]
-            raise ParameterError("catalogue", "one of released attributes only", name)
+        plan, _ = plan_for(self.catalogue, preferences, provider, goal=self.goal, unit=self.unit)
         needed = preferences.weighted
         require(self.weighted or not needed, "weighted", False, "true for these preferences")
+        task = self
+        if plan.attributes != self.catalogue.attributes:  # some are withheld, or nobody's
+            task = replace(self, catalogue=self.catalogue.only(plan.attributes))
         for batch in batches:
-            yield self._batch(arrow, batch, preferences, plan, source)
+            yield task._batch(arrow, batch, preferences, plan, source)
 
     def _batch(
         self,
@@ -379,9 +403,10 @@ class Histograms:
             return released.batch(arrow, person)
         budgets = np.tile([float(t) for t in plan.budgets], (count, 1))
         if "budgets" in names:
-            rows = np.asarray(_list(batch, "budgets")[1], dtype=np.float64)
-            require(rows.size == count * width, "budgets", rows.size, f"{width} for each person")
-            budgets = rows.reshape(count, width)
+            cuts, rows = _list(batch, "budgets")
+            each = bool((np.diff(cuts) == width).all())  # a shorter list would move all others
+            require(each, "budgets", "other lists", f"a list of {width} for each person")
+            budgets = np.asarray(rows, dtype=np.float64).reshape(count, width)
         epsilon = np.full(count, float(plan.epsilon))
         if "epsilon" in names:
             epsilon = np.asarray(batch.column("epsilon"), dtype=np.float64)
@@ -392,7 +417,12 @@ class Histograms:
 
     def _places(self, arrow: Any, values: Any) -> NDArray[np.int64]:
         if arrow.types.is_integer(values.type):
-            return np.asarray(values.fill_null(-1).cast(arrow.int64()), dtype=np.int64)
+            whole = values.cast(arrow.int64(), safe=False)
+            return np.asarray(whole.fill_null(-1), dtype=np.int64)
+        kind = values.type.value_type if arrow.types.is_dictionary(values.type) else values.type
+        named = arrow.types.is_string(kind) or arrow.types.is_large_string(kind)
+        named = named or arrow.types.is_null(kind)
+        require(named, "items", str(kind), "lists of names, or of places in the catalogue")
         found = import_module("pyarrow.compute").index_in(
             values.cast(arrow.string()), value_set=arrow.array(self.catalogue.items, arrow.string())
         )
@@ -407,6 +437,7 @@ class Histograms:
         items: NDArray[np.int64],
     ) -> NDArray[np.float64] | None:
         if not self.weighted:
+            require("weights" not in names, "weights", "given", "given to a weighted task only")
             return None
         if "weights" in names:
             cuts, weights = _list(batch, "weights")
@@ -454,7 +485,7 @@ class ManyHistograms:
     def batch(self, arrow: Any, person: Any) -> Any:
         """As an Arrow record batch; the schema says what the numbers are called."""
         width = len(self.attributes)
-        marks = {"attributes": "\n".join(self.attributes), "private": str(self.private).lower()}
+        marks = {"attributes": json.dumps(self.attributes), "private": json.dumps(self.private)}
         lists = [
             arrow.FixedSizeListArray.from_arrays(arrow.array(part.reshape(-1)), width)
             for part in (self.values, self.scales)

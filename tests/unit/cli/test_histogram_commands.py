@@ -92,7 +92,6 @@ def test_release_as_json(cli) -> None:
     assert told["schema"] == "release-histogram/1"
     assert list(told["values"]) == ["Crime", "Drama"]
     assert told["card"]["promise"]["epsilon"] == "0.15"
-    assert told["card"]["scope"]["model"] == "local"
 
 
 @pytest.mark.parametrize("name", ["all.csv", "all.parquet"])
@@ -120,7 +119,8 @@ def test_release_for_everybody(cli, here, name) -> None:
 
 def test_a_table_of_one_person_needs_no_name(cli) -> None:
     words = [word.replace("club.csv", "alone.csv") for word in RELEASE]
-    assert cli(*words, "--yes").code == 0
+    told = json.loads(cli(*words, "--yes", "--json").out)
+    assert told["card"]["scope"]["model"] == "local"
 
 
 def test_a_dry_run_reads_no_profile(cli, here) -> None:
@@ -148,6 +148,31 @@ def test_what_goes_wrong_is_said_in_one_sentence(cli, here, change, code, says) 
     assert (ended.code, ended.out) == (code, "")
     assert says in ended.err
     assert not list(here.glob("a*.csv.*"))
+
+
+def test_a_total_is_said_not_to_be_counted(cli, here) -> None:
+    text = PREFERENCES + "total = 2\n"
+    (here / "preferences.toml").write_text(text, encoding="utf-8")
+    assert "the total of 2 for filmclub.example is not counted" in cli(*PLAN).err
+    assert "is not counted" in cli(*RELEASE, "--person", "ann", "--yes").err
+    (here / "preferences.toml").write_text(text.replace("= 2\n", "= 0.1\n"), encoding="utf-8")
+    refused = cli(*RELEASE, "--person", "ann", "--yes")
+    assert refused.code == 3
+    assert "asked for epsilon 0.15, 0.1 is left" in refused.err
+
+
+@pytest.mark.parametrize("name", ["club.csv", "club.npz"])
+def test_weights_of_the_table_are_refused_not_ignored(cli, here, name) -> None:
+    (here / name).write_text("user,item,weight\nann,Heat,0\n", encoding="utf-8")
+    words = [word.replace("club.csv", name) for word in RELEASE]
+    ended = cli(*words, "--yes")
+    assert (ended.code, ended.out) == (2, "")
+    assert "weights" in ended.err or "names of items" in ended.err
+
+
+def test_a_table_of_many_is_held_by_somebody(cli) -> None:
+    told = json.loads(cli(*RELEASE, "--person", "bob", "--yes", "--json").out)
+    assert told["card"]["scope"]["model"] == "central"
 
 
 @pytest.mark.parametrize(

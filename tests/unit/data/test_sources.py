@@ -11,7 +11,12 @@ import pytest
 from reticent.data.profiles import Profiles
 from reticent.data.sources import DataMissing
 from reticent.data.sources.lastfm import lastfm_2k
-from reticent.data.sources.movielens import movielens_1m, movielens_100k
+from reticent.data.sources.movielens import (
+    movielens_1m,
+    movielens_1m_genres,
+    movielens_100k,
+    movielens_100k_genres,
+)
 from reticent.errors import ParameterError
 
 RATINGS = "196\t242\t3\t881250949\n186\t302\t5\t891717742\n196\t302\t4\t878887116\n"
@@ -52,6 +57,51 @@ def test_movielens_1m_parquet_leaves_out_what_is_unsure(tmp_path: Path) -> None:
     assert table(movielens_1m(tmp_path, least_rating=5)) == {1: {10}}
 
 
+FILMS = "1::Toy Story (1995)::Animation|Comedy\n7::Caf\x85 :: Noir (1999)::Drama\n9::Up::Comedy\n"
+
+
+@pytest.mark.parametrize("form", ["dat", "parquet"])
+def test_movielens_1m_genres(form: str, tmp_path: Path) -> None:
+    if form == "dat":
+        (tmp_path / "movies.dat").write_bytes(FILMS.encode("latin-1"))
+    else:
+        columns = {
+            "movie": [1, 7, 9],
+            "title": ["Toy Story (1995)", "Noir (1999)", "Up"],
+            "genres": ["Animation|Comedy", "Drama", "Comedy"],
+        }
+        pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "movies.parquet")
+    films = movielens_1m_genres(tmp_path)
+    assert films.items == ("1", "7", "9")
+    assert films.attributes == ("Animation", "Comedy", "Drama")
+    assert films.dense().tolist() == [[1, 1, 0], [0, 0, 1], [0, 1, 0]]
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_movielens_100k_genres(zipped: bool, tmp_path: Path) -> None:
+    (tmp_path / "u.genre").write_text("unknown|0\nWar|1\nDrama|2\nWestern|3\n\n")
+    items = "1|Toy Story (1995)|01-Jan-1995||http|0|1|1|0\n2|Caf\xe9|||http|1|0|0|0\n"
+    if zipped:
+        (tmp_path / "u.item.gz").write_bytes(gzip.compress(items.encode("latin-1")))
+    else:
+        (tmp_path / "u.item").write_bytes(items.encode("latin-1"))
+    films = movielens_100k_genres(tmp_path)
+    assert films.items == ("1", "2")
+    assert films.attributes == ("Drama", "War", "unknown")  # no film is a Western
+    assert films.dense().tolist() == [[1, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("text", ["1::Up\n", "one::Up::Comedy\n", ""])
+def test_broken_films_are_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "movies.dat").write_text(text)
+    with pytest.raises(ParameterError, match="movies.dat must"):
+        movielens_1m_genres(tmp_path)
+    (tmp_path / "u.genre").write_text("War|0\n")
+    (tmp_path / "u.item").write_text("1|Up|||http|0|1\n")
+    with pytest.raises(ParameterError, match="lines of 6 fields"):
+        movielens_100k_genres(tmp_path)
+
+
 @pytest.mark.parametrize("form", ["dat", "parquet"])
 def test_lastfm(form: str, tmp_path: Path) -> None:
     if form == "dat":
@@ -64,7 +114,10 @@ def test_lastfm(form: str, tmp_path: Path) -> None:
     assert table(lastfm_2k(tmp_path, least_plays=3)) == {2: {51, 52}}
 
 
-@pytest.mark.parametrize("reader", [movielens_100k, movielens_1m, lastfm_2k])
+@pytest.mark.parametrize(
+    "reader",
+    [movielens_100k, movielens_1m, lastfm_2k, movielens_100k_genres, movielens_1m_genres],
+)
 def test_a_missing_file_says_what_to_do(reader, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(DataMissing, match=r"download .* and unpack it there") as missing:
         reader(tmp_path)
@@ -105,3 +158,16 @@ def test_the_real_sets_have_their_published_counts(reader, name, people, items, 
     assert len(profiles) == people
     assert items is None or profiles.n_items == items
     assert profiles.indices.size == entries
+
+
+@pytest.mark.parametrize(
+    ("reader", "name", "films", "genres"),
+    [
+        (movielens_100k_genres, "movielens-100k", 1_682, 19),
+        (movielens_1m_genres, "movielens-1m", 3_883, 18),
+    ],
+)
+def test_the_real_films_have_their_published_counts(reader, name, films, genres) -> None:  # type: ignore[no-untyped-def]
+    catalogue = reader(real(name))
+    assert (len(catalogue), len(catalogue.attributes)) == (films, genres)
+    assert not catalogue.empty

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from reticent.data.synthetic import DENSE, SPARSE, Communities, below, uniform
+from reticent.data.synthetic import (
+    DENSE,
+    SPARSE,
+    Communities,
+    below,
+    multi_hot_catalogue,
+    uniform,
+)
 from reticent.errors import ParameterError
 from reticent.noise import Source
 
@@ -61,3 +68,25 @@ def test_bad_settings_are_refused() -> None:
         Communities(people=3, items=10, communities=2, size=2, focus=2)
     with pytest.raises(ParameterError, match="bound must be"):
         below(0, 3, Source.seeded(1))
+
+
+def test_catalogues_have_the_attributes_asked_for() -> None:
+    table = multi_hot_catalogue(20_000, 21, Source.seeded(1)).dense()
+    counts = table.sum(axis=1)
+    assert set(np.unique(table)) == {0, 1}
+    assert (counts.min(), counts.max()) == (1, 6)
+    assert counts.mean() == pytest.approx(1.65, abs=0.02)
+    assert table.sum(axis=0).min() > 0
+    assert np.corrcoef(np.arange(21), table.sum(axis=0))[0, 1] < -0.7
+    single = multi_hot_catalogue(300, 17, Source.seeded(1), mean=1).dense()
+    assert (single.sum(axis=1) == 1).all()
+    assert (single[:17] == np.eye(17)).all()
+
+
+@pytest.mark.parametrize(
+    ("items", "attributes", "named"),
+    [(5, 6, {}), (20, 4, {}), (20, 8, {"mean": 0.5}), (20, 8, {"mean": 7})],
+)
+def test_impossible_catalogues_are_refused(items: int, attributes: int, named: dict) -> None:
+    with pytest.raises(ParameterError):
+        multi_hot_catalogue(items, attributes, Source.seeded(1), **named)

@@ -403,7 +403,7 @@ FILMS = Catalogue.of([[1, 1, 0]], attributes=("Crime", "Drama", "Unknown"))
         ({"budgets": {"Drama": math.inf}}, "^budget of Drama must be"),
         ({"budgets": {"Drama": "much"}}, "^budget of Drama must be"),
         ({"budgets": {"Unknown": 1}}, "^attributes must be .*'Unknown'"),
-        ({"budgets": {"Drama": 1e-30}}, "^rates must be at least"),
+        ({"budgets": {"Drama": 1e-30}}, "^budgets must be large enough"),
         ({"epsilon": 0}, "^epsilon must be positive"),
         ({"epsilon": math.nan}, "^epsilon must be"),
         ({"goal": "rmse"}, "^goal must be mae, mse, mael"),

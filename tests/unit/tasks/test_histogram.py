@@ -198,7 +198,7 @@ def test_arrow_batches_do_not_depend_on_where_they_are_cut(silent) -> None:
         whole = arrow.Table.from_batches(list(batches))
         rows.append(whole.column("histogram").to_pylist())
         assert whole.column("person").to_pylist() == ["ann", "bob", "cid", "dot"]
-        assert whole.schema.metadata[b"reticent.attributes"] == b"Crime\nDrama\nWar"
+        assert whole.schema.metadata[b"reticent.attributes"] == b'["Crime", "Drama", "War"]'
     assert rows[0] == rows[1] == rows[2] == [[1, 1, 0.5], [0, 0, 0], [0, 0, 0], [0, 2, 1]]
 
 
@@ -236,7 +236,7 @@ def test_arrow_batches_with_budgets_and_weights_of_their_own(silent) -> None:
     [
         ({"items": [[0]]}, "'person'"),
         ({"person": [1]}, "'items'"),
-        ({"person": [1], "items": [[0]], "budgets": [[0.1]]}, "3 for each person"),
+        ({"person": [1], "items": [[0]], "budgets": [[0.1]]}, "a list of 3 for each"),
         ({"person": [1], "items": [[0]], "epsilon": [-1.0]}, "positive"),
         ({"person": [1], "items": [[0]], "weights": [[0.5, 0.5]]}, "as long as items"),
     ],

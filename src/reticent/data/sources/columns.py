@@ -1,4 +1,4 @@
-"""Columns of numbers from the text and parquet files in which data sets are published.
+"""Columns of numbers, or fields, from the text and parquet files in which data sets are published.
 
 Not here  which file holds what (one module per data set).
 
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 def read_text(path: Path, *, width: int, separator: str, header: bool = False) -> NDArray[np.int64]:
     """The first ``width`` columns of whole numbers, as an array with one row per line."""
-    held = path.read_bytes()
-    text = (gzip.decompress(held) if path.suffix == ".gz" else held).decode("latin-1")
-    lines = text.splitlines()[1 if header else 0 :]
+    lines = _lines(path)[1 if header else 0 :]
     split = re.compile(re.escape(separator))
     try:
         rows = [[int(field) for field in split.split(line, width)[:width]] for line in lines]
@@ -38,6 +36,18 @@ def read_text(path: Path, *, width: int, separator: str, header: bool = False) -
         rule = f"lines of {width} whole numbers separated by {separator!r}"
         raise TableError(path.name, f"must be {rule}")
     return table
+
+
+def read_fields(path: Path, *, separator: str) -> list[list[str]]:
+    """The fields of each line that is not empty, as text in Latin-1."""
+    return [line.split(separator) for line in _lines(path) if line]
+
+
+def _lines(path: Path) -> list[str]:
+    """Lines end where bytes say so: Latin-1 has a line break of its own, which titles may hold."""
+    held = path.read_bytes()
+    text = gzip.decompress(held) if path.suffix == ".gz" else held
+    return [line.decode("latin-1") for line in text.splitlines()]
 
 
 def read_parquet(path: Path, names: Sequence[str]) -> dict[str, NDArray[Any]]:

@@ -1,0 +1,176 @@
+"""``python -m experiments.multilevel``: run, compare with what is expected, write the docs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: one thread, the same sums
+
+from experiments.multilevel import beyond, case_study, plots, report, stars, timing, utility
+from experiments.multilevel.datasets import FULL, QUICK, Dataset, Scale, load, load_check
+from experiments.multilevel.results import Pool
+from experiments.multilevel.statements import as_table, judged
+
+HERE = Path(__file__).parent
+DOCS = HERE.parents[1] / "docs" / "papers"
+EXPECTED = HERE / "expected.json"
+KEPT = (
+    "advantage, simplex",
+    "advantage, shares",
+    "excess MAE, simplex",
+    "KL, simplex",
+    "lattice",
+    "post-processing gain",
+    "recall@20",
+    "NDCG@20",
+    "stars",
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run everything; 1 if a figure is not as expected."""
+    asked = _parser().parse_args(arguments)
+    scale = QUICK if asked.quick else FULL
+    started = time.process_time()
+    result = run(asked.data, scale, quick=asked.quick)
+    result["seconds"] = time.process_time() - started
+    result["command"] = "python -m experiments.multilevel --data DIR"
+    docs = not asked.quick and not asked.no_docs and not result["skipped"]
+    for folder in (asked.out, DOCS / "multilevel" if docs else None):
+        if folder is not None:
+            result["findings"] = plots.draw_all(as_table(result), folder)
+    if asked.out is not None:
+        (asked.out / "multilevel.json").write_text(json.dumps(result, indent=1))
+    text = report.markdown(result, scale)
+    if docs:
+        report.write(DOCS / "multilevel.md", text)
+    sys.stdout.write(json.dumps(result) + "\n" if asked.json else text)
+    if asked.accept:
+        accept(result)
+    wrong = list(unexpected(result))
+    sys.stderr.writelines(f"{sentence}\n" for sentence in wrong)
+    return 1 if wrong else 0
+
+
+def run(folder: Path | None, scale: Scale, *, quick: bool) -> dict[str, Any]:
+    """All figures, comparisons and verdicts as plain data."""
+    sets, skipped = load(folder, quick=quick)
+    pool, costs = Pool(scale.draws), []
+    for data in sets:
+        _progress(f"{data.name}: utility")
+        utility.run(pool, data, scale)
+        _progress(f"{data.name}: running time")
+        costs += timing.run(data, scale)
+        _progress(f"{data.name}: whole numbers")
+        beyond.lattice(pool, data, scale)
+    check, without = ([], []) if quick else load_check(folder)
+    skipped += without
+    for films in (sets[0], *check):
+        skipped += _on_films(pool, films, scale)
+    for sentence in skipped:
+        _tell(f"skipped: {sentence}")
+    result: dict[str, Any] = {
+        "size": "quick" if quick else "full",
+        "private": False,  # seeded sources, public data
+        "data": [data.name for data in sets],
+        "checked": [data.name for data in check],
+        "skipped": skipped,
+        "rows": [row.plain() for row in pool.rows],
+        "costs": [asdict(cost) for cost in costs],
+        "findings": {},
+    }
+    return result | {"verdicts": judged(as_table(result))}
+
+
+def _on_films(pool: Pool, films: Dataset, scale: Scale) -> list[str]:
+    """What needs profiles; a sentence for what is left out."""
+    _progress(f"{films.name}: post-processing")
+    beyond.post_processing(pool, films, scale)
+    if films.stars is not None:
+        stars.run(pool, films, scale.tested)
+    als = case_study.library()
+    if als is None:
+        missing = "implicit is not installed; pip install 'reticent[experiments]'"
+        return [f"case study on {films.name}: {missing}"]
+    _progress(f"{films.name}: case study")
+    case_study.run(pool, films, scale, als)
+    return []
+
+
+def _tell(sentence: str) -> None:
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()
+
+
+def _progress(step: str) -> None:
+    """Only for somebody who waits."""
+    if sys.stderr.isatty():
+        _tell(step)
+
+
+def unexpected(result: dict[str, Any]) -> Iterator[str]:
+    """What differs from expected.json by more than its tolerance; what was not run is passed over.
+
+    The tolerance is a share of the value, and as much again in hundredths.
+    """
+    expected = json.loads(EXPECTED.read_text())
+    held = {(r["figure"], r["data"], r["series"], r["x"]): r["mean"] for r in result["rows"]}
+    ran = {(r["figure"], r["data"]) for r in result["rows"]}
+    for *key, value in expected[result["size"]]:
+        room = expected["tolerance"] * (abs(value) + 0.01)
+        if tuple(key[:2]) in ran and not (abs(held.get(tuple(key), float("nan")) - value) <= room):
+            yield f"{' / '.join(key)}: expected {value}, got {held.get(tuple(key))}"
+
+
+def accept(result: dict[str, Any]) -> None:
+    """Write this run's part of expected.json anew, one row per line, so that changes can be read.
+
+    Figures that were not run stay as they were.
+    """
+    held = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else {"quick": [], "full": []}
+    ran = {(r["figure"], r["data"]) for r in result["rows"]}
+    held[result["size"]] = [row for row in held[result["size"]] if tuple(row[:2]) not in ran] + [
+        [r["figure"], r["data"], r["series"], r["x"], round(r["mean"], 5)]
+        for r in result["rows"]
+        if r["figure"] in KEPT
+    ]
+    parts = [
+        f'"{size}": [\n' + ",\n".join(json.dumps(row) for row in held[size]) + "\n]"
+        for size in ("quick", "full")
+    ]
+    EXPECTED.write_text('{"tolerance": 0.05,\n' + ",\n".join(parts) + "}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.multilevel",
+        description="Figures 2 to 4 and the case study of the paper on multi-level controls.",
+    )
+    home = os.environ.get("RETICENT_DATA")
+    parser.add_argument("--quick", action="store_true", help="a small size, for a first look")
+    parser.add_argument("--json", action="store_true", help="print data instead of tables")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        default=Path(home) if home else None,
+        help="holds movielens-1m/ (default: RETICENT_DATA)",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="write multilevel.json and figures there"
+    )
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/papers as it is")
+    parser.add_argument("--accept", action="store_true", help="write expected.json anew")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
