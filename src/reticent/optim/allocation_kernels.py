@@ -166,6 +166,7 @@ def allocate_each(
         value = 0.0
         for j in range(m):
             z[j] *= 0.9
+            z_out[person, j] = z[j]
             q[j] = u[j] - z[j]
             value += w[j] * _shape(kind, c[j] * z[j])[0]
         scale = m / value  # the objective is m at the start
@@ -188,7 +189,7 @@ def allocate_each(
         for j in range(m):
             mu[j] = max(steep[j] - v[j] * flattest / most, 0.1 * steep[j])
 
-        best, before = -np.inf, np.inf
+        best, before, margin = -np.inf, np.inf, -1.0
         for step in range(limit):
             # where we are: objective, mismatch of the slopes, complementarity, lower bound
             for j in range(m):
@@ -308,14 +309,28 @@ def allocate_each(
             if mismatch > 0.1:
                 primal = dual = min(primal, dual)
 
-            # rows outside the working set bound the step too, and join it
+            # rows outside the working set bound the step too, and join it; none of them can move
+            # by more than the largest step times the longest row, so most steps need not look
             limited = primal
-            for a in range(n_active):
-                k = active[a]
-                if not inside[k]:
-                    ds[k] = -_times(starts, columns, entries, k, dz)
-                    if s[k] + primal * ds[k] <= 0.0:
-                        limited = min(limited, -_OUTSIDE * s[k] / ds[k])
+            change = 0.0
+            for j in range(m):
+                change = max(change, abs(dz[j]))
+            change *= primal * longest
+            joining = 0
+            if change >= margin:
+                margin = np.inf
+                for a in range(n_active):
+                    k = active[a]
+                    if not inside[k]:
+                        s[k] = 1 - _times(starts, columns, entries, k, z)
+                        ds[k] = -_times(starts, columns, entries, k, dz)
+                        margin = min(margin, s[k])
+                        if s[k] + primal * ds[k] <= 0.0:
+                            limited = min(limited, -_OUTSIDE * s[k] / ds[k])
+                            inside[k] = True
+                            working[n_working + joining] = k
+                            joining += 1
+            margin -= change
             for j in range(m):
                 z[j] += limited * dz[j]
                 q[j] = u[j] - z[j]
@@ -323,20 +338,13 @@ def allocate_each(
             for a in range(n_working):
                 lam[working[a]] += dual * lam_way[working[a]]
             good = True
-            for a in range(n_active):
-                k = active[a]
-                if inside[k]:
-                    s[k] = 1 - _times(starts, columns, entries, k, z)
-                else:
-                    joins = s[k] + primal * ds[k] <= 0.0
-                    s[k] += limited * ds[k]  # far from its bound: exact when it joins
-                    if joins:
-                        inside[k] = True
-                        working[n_working] = k
-                        n_working += 1
-                        s[k] = 1 - _times(starts, columns, entries, k, z)
-                        lam[k] = max(tau, 1e-3 * complementarity / count) / s[k]
+            for a in range(n_working + joining):
+                k = working[a]
+                s[k] = 1 - _times(starts, columns, entries, k, z)
+                if a >= n_working:
+                    lam[k] = max(tau, 1e-3 * complementarity / count) / s[k]
                 good = good and s[k] > 0
+            n_working += joining
             for j in range(m):
                 good = good and z[j] > 0 and q[j] > 0
             if not good:

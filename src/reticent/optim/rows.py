@@ -31,8 +31,8 @@ def distinct_rows(
     ([[1, 0], [0, 1], [1, 0]], [2, 1, 2])
     """
     require(matrix.ndim == 2, "matrix", f"{matrix.ndim} dimensions", "rows of one length")
-    marks = matrix != 0
-    keys = _packed(marks) if _fits_a_word(matrix, marks) else _as_bytes(matrix)
+    words = _packed(matrix)
+    keys = _as_bytes(matrix) if words is None else words
     _, first, which, counts = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True
     )
@@ -49,9 +49,8 @@ def maximal_rows(matrix: NDArray[Any]) -> NDArray[Any]:
     """
     from reticent.optim.rows_kernels import mark_maximal, mark_maximal_words  # loads Numba
 
-    marks = matrix != 0
-    if _fits_a_word(matrix, marks):
-        words = _packed(marks)
+    words = _packed(matrix)
+    if words is not None:
         order = np.argsort(_WORD - np.bitwise_count(words), kind="stable")
         kept = np.empty(len(words), dtype=np.bool_)
         mark_maximal_words(words[order], kept)  # an equal word is below the first of them
@@ -66,15 +65,14 @@ def maximal_rows(matrix: NDArray[Any]) -> NDArray[Any]:
     return rows[kept]
 
 
-def _fits_a_word(matrix: NDArray[Any], marks: NDArray[np.bool_]) -> bool:
-    return matrix.shape[1] <= _WORD and bool((matrix[marks] == 1).all())
+def _packed(matrix: NDArray[Any]) -> NDArray[np.uint64] | None:
+    """Rows of zeros and ones as words; None for others."""
+    from reticent.optim.rows_kernels import pack_words  # loads Numba
 
-
-def _packed(marks: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    packed = np.packbits(marks, axis=1, bitorder="little")
-    whole = np.zeros((len(marks), _WORD // 8), dtype=np.uint8)
-    whole[:, : packed.shape[1]] = packed
-    return whole.view("<u8").reshape(-1)
+    if matrix.shape[1] > _WORD:
+        return None
+    words = np.empty(len(matrix), dtype=np.uint64)
+    return words if pack_words(np.ascontiguousarray(matrix), words) else None
 
 
 def _as_bytes(matrix: NDArray[Any]) -> NDArray[Any]:

@@ -42,14 +42,41 @@ def mark_maximal(rows: Any, kept: Any) -> None:
 def mark_maximal_words(words: Any, kept: Any) -> None:
     """The same for words of bits, with falling numbers of ones; equal words count once."""
     above = np.empty(words.size, dtype=np.uint64)
+    bits = 4
+    while 1 << bits < 2 * words.size:
+        bits += 1
+    seen = np.zeros(1 << bits, dtype=np.uint64)  # by hash; the empty word needs no place
     size = 0
     for i in range(words.size):
-        implied = words[i] == 0
+        word = words[i]
+        kept[i] = False
+        place = (word * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
+        while seen[place] != 0 and seen[place] != word:
+            place = (place + np.uint64(1)) & np.uint64((1 << bits) - 1)
+        if seen[place] == word:  # also for the empty word
+            continue
+        seen[place] = word
+        implied = False
         for k in range(size):
-            if words[i] & ~above[k] == 0:
+            if word & ~above[k] == 0:
                 implied = True
                 break
-        kept[i] = not implied
         if not implied:
-            above[size] = words[i]
+            kept[i] = True
+            above[size] = word
             size += 1
+
+
+@njit(cache=True, nogil=True)
+def pack_words(matrix: Any, words: Any) -> bool:
+    """One word of bits per row; false if an entry is neither 0 nor 1."""
+    for i in range(matrix.shape[0]):
+        word, other = np.uint64(0), False
+        for j in range(matrix.shape[1]):
+            there = matrix[i, j] != 0
+            other |= there & (matrix[i, j] != 1)
+            word |= np.uint64(there) << np.uint64(j)
+        if other:
+            return False
+        words[i] = word
+    return True
