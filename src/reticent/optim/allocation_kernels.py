@@ -119,6 +119,7 @@ def allocate_each(
     h, unit = np.empty((m, m)), np.empty(m)
     z, q, mu, v = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     steep, bend, dz, mu_way = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
+    pull = np.empty(m)
     lam, s, ds, lam_way = np.zeros(rows), np.empty(rows), np.empty(rows), np.empty(rows)
     active, working = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
     inside = np.zeros(rows, dtype=np.bool_)
@@ -218,7 +219,8 @@ def allocate_each(
                 lower += scale * w[j] * there + slope * y + min(0.0, v[j] - slope) * u[j]
                 v[j] += mu[j]
                 complementarity += mu[j] * q[j]
-                mismatch = max(mismatch, abs(math.log(steep[j] / v[j])))
+                pull[j] = math.log(steep[j] / v[j])
+                mismatch = max(mismatch, abs(pull[j]))
             if lower > best:
                 best = lower
                 lower_out[person] = lower / scale
@@ -255,10 +257,12 @@ def allocate_each(
             for corrector in range(2):
                 for j in range(m):
                     push = tau - (mu_way[j] if corrector else 0.0)
-                    dz[j] = v[j] * (1 + math.log(steep[j] / v[j])) - push / q[j]
+                    dz[j] = v[j] * (1 + pull[j]) - push / q[j]
                 for a in range(n_working):
                     k = working[a]
                     push = (tau - (lam_way[k] if corrector else 0.0)) / s[k]
+                    if push == 0.0:  # the predictor aims at no complementarity at all
+                        continue
                     for e in range(starts[k], starts[k + 1]):
                         dz[columns[e]] -= entries[e] * push
                 _solve(h, unit, dz)
