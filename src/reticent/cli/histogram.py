@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from enum import StrEnum
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -29,8 +30,6 @@ from reticent.cli.plan import DryRun, Plan, Yes, agreement, spelled
 from reticent.cli.release import (
     CARDS,
     CardFile,
-    ColumnNames,
-    TableFile,
     card_fields,
     check_files,
     say_card,
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
 EPSILONS = ("0.05", "0.1", "0.2", "0.4", "0.8", "1.6")
 FIGURES = (".svg",)
 TABLES = (".csv", ".parquet")
+EVERYBODY = "everybody's noisy histogram"
 
 
 class Goal(StrEnum):
@@ -67,6 +67,12 @@ CatalogueFile: TypeAlias = Annotated[
         help="Which item has which attribute: .csv, .csv.gz or .parquet with columns item and "
         "attribute (and value), or item and one column per attribute. It is public.",
         metavar="CATALOGUE",
+    ),
+]
+ItemTable: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        help="Who has what: .csv, .csv.gz or .parquet with columns user and item.", metavar="TABLE"
     ),
 ]
 PreferencesFile: TypeAlias = Annotated[
@@ -148,7 +154,7 @@ def plan(
 
 def histogram(
     context: typer.Context,
-    path: TableFile,
+    path: ItemTable,
     catalogue_path: CatalogueFile,
     provider: Provider,
     preferences: PreferencesFile = Path("preferences.toml"),
@@ -159,7 +165,10 @@ def histogram(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Write everybody's histogram here, .csv or .parquet.", metavar="FILE"
+            "--out",
+            help="Write everybody's histogram here, .csv or .parquet; the one preferences file is "
+            "applied to all of them.",
+            metavar="FILE",
         ),
     ] = None,
     goal: GoalOption = Goal.mse,
@@ -172,7 +181,20 @@ def histogram(
             "errors, but biased. Costs no privacy.",
         ),
     ] = False,
-    columns: ColumnNames = None,
+    own_device: Annotated[
+        bool,
+        typer.Option(
+            "--own-device",
+            help="You are this person and the table never left your device: the card then says "
+            "that nobody else sees the profile.",
+        ),
+    ] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns", help="Other names of the columns, as user,item.", metavar="NAMES"
+        ),
+    ] = None,
     card: CardFile = None,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -180,7 +202,8 @@ def histogram(
 ) -> None:
     """Noisy attribute histogram of a person's items, or of everybody's, under preferences.
 
-    Weights of items come from the preferences: a table with a column of weights is refused.
+    Weights of items come from the preferences: a table with a column of weights is refused. Items
+    that the catalogue lacks count for nothing, and nothing reports them.
     """
     from reticent.mechanisms.base import Release
     from reticent.noise import Source
@@ -190,17 +213,19 @@ def histogram(
     check_files(out, suffixes=TABLES)
     if out is not None and person is not None:
         raise Failure("--person is for one person and --out for everybody: give one of them")
+    if out is not None and own_device:
+        raise Failure("--own-device is for one person and --out for everybody: give one of them")
     catalogue, wishes = _read_both(catalogue_path, preferences)
     made, grant = _plan(catalogue, wishes, provider, goal, replaced)
     _check_out(out, made)
     if possible:  # each number then depends on all of them
         made = replace(made, mechanism=replace(made.mechanism, together=True))
-    whose = "everybody's histogram" if out is not None else f"histogram of {person or 'one person'}"
+    whose = f"noisy histogram of {person or 'one person'}"
     agreed = Plan(
         "release-histogram",
-        f"noisy {whose} for {provider}",
+        f"{whose if out is None else EVERYBODY} for {provider}",
         {"who sees all of it": made.mechanism.guarantee().overall},
-        made.mechanism.utility().sentence,
+        _error(made),
         _uncounted(wishes, provider),
     )
     if dry_run:
@@ -208,7 +233,7 @@ def histogram(
         return
     agree = agreement(context, yes)
     profiles = _unweighted(path, columns)
-    model: Literal["local", "central"] = "local" if len(profiles) == 1 else "central"
+    model: Literal["local", "central"] = "local" if own_device else "central"
     if out is None:
         profiles = _one(profiles, path, person)
     agree(agreed)
@@ -230,6 +255,7 @@ def histogram(
             say(line)
     else:
         say(f"{len(profiles)} people, {len(made.attributes)} attributes: {out}")
+        talk("the same preferences were applied to all of them")
     if grant.withheld:
         talk(f"withheld: {', '.join(grant.withheld)}")
     talk(f"spent {agreed.cost()}{', of each person' if out is not None else ''}")
@@ -247,12 +273,29 @@ def _check_out(out: Path | None, made: HistogramPlan) -> None:
 
 
 def _uncounted(wishes: Preferences, provider: str) -> str:
-    """What the preferences ask for and no command keeps yet."""
-    asked = wishes.providers[provider]
-    if asked.total is None:
-        return ""
-    total = show_nano(nano_down(asked.total))
-    return f"the total of {total} for {provider} is not counted: there is no ledger yet"
+    """What the preferences ask for and no command keeps yet, and what they may not have meant."""
+    asked, told = wishes.providers[provider], []
+    if asked.total is not None:
+        total = show_nano(nano_down(asked.total))
+        told.append(f"the total of {total} for {provider} is not counted: there is no ledger yet")
+    if wishes.hide:
+        names = ", ".join(f"hide.{name}" for name in wishes.hide)
+        told.append(f"{names} is not enforced: nothing limits what a histogram tells about it")
+    if wishes.weighted and not any(wishes.weights([""])) and not any(wishes.wishes.items.values()):
+        told.append("every item has weight 0, so the numbers are noise and nothing else")
+    return "; ".join(told)
+
+
+def _error(made: HistogramPlan) -> str:
+    """The error to expect, and what moving numbers together does to it."""
+    sentence = made.mechanism.utility().sentence
+    if not made.mechanism.together:
+        return sentence
+    loss = show_nano(made.mechanism.guarantee().overall)
+    return (
+        f"before moving {sentence}; moved to the nearest possible histogram the error is smaller "
+        f"but biased, and each attribute alone tells up to epsilon {loss}"
+    )
 
 
 def _unweighted(path: Path, columns: str | None) -> Profiles:
@@ -322,9 +365,9 @@ def _sharing(catalogue: Catalogue, made: HistogramPlan, goal: Goal, replaced: bo
             weighted=weighted,
             unit=_unit(replaced),
         )
-        for epsilon in EPSILONS
+        for epsilon in sorted({*map(Fraction, EPSILONS), made.threshold, made.epsilon})
     ]
-    return sharing_figure(plans)
+    return sharing_figure(plans, chosen=made.epsilon)
 
 
 def _one(profiles: Profiles, path: Path, person: str | None) -> Profiles:

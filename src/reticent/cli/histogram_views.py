@@ -45,11 +45,12 @@ def plan_lines(made: HistogramPlan, withheld: Sequence[str], provider: str) -> l
     rows += [(printable(name), "withheld", "", "", "") for name in withheld]
     heads = ("attribute", "budget ", "spent ", "95 times in 100 within ", "if scaled alike ")
     odds = right_at_most(loss.overall)
+    full = ", for an item of weight 1" if made.mechanism.exposure.weighted else ""
     return [
         f"Histogram for {provider}: {len(made.attributes)} of "
         f"{len(made.attributes) + len(withheld)} attributes",
         f"Who sees all of it and was undecided about {loss.unit.question} can be right at most "
-        f"{odds} times in 100.",
+        f"{odds} times in 100{full}.",
         "",
         *table(heads, rows),
         "",
@@ -125,7 +126,8 @@ def released_lines(made: HistogramPlan, values: Any) -> list[str]:
         (printable(name), f"{float(value):.6g}", f"± {show_up(float(error))}")
         for name, value, error in zip(made.attributes, values, errors, strict=True)
     ]
-    return table(("attribute", "released ", "95 times in 100 within "), rows)
+    moved = "before moving, " if made.mechanism.together else ""
+    return table(("attribute", "released ", f"{moved}95 times in 100 within "), rows)
 
 
 def table_file(

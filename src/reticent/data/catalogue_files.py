@@ -41,7 +41,7 @@ def read_catalogue(path: str | Path) -> Catalogue:
         return _from_long(path, folded, lines)
     if len(names) < 2 or folded[0] != "item":
         rule = "columns item and attribute (and value), or item and then one column per attribute"
-        raise TableError(path.name, f"must have {rule}")
+        raise TableError(path.name, f"has columns {', '.join(names)}; it must have {rule}")
     return _from_wide(path, names[1:], lines)
 
 
@@ -111,7 +111,8 @@ def _from_wide(path: Path, attributes: list[str], lines: list[list[str]]) -> Cat
         raise TableError(path.name, "has no items")
     items = [line[0] for line in lines]
     if len(set(items)) < len(items):
-        raise TableError(path.name, "names an item twice")
+        twice = next(item for item in items if items.count(item) > 1)
+        raise TableError(path.name, f"names an item twice: {twice!r}")
     return Catalogue.of(np.array(values), attributes=attributes, items=items)
 
 

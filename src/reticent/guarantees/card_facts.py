@@ -187,7 +187,7 @@ def _preferences(card: Card) -> list[str]:
     people = "1 person" if wishes.withheld == 1 else f"{wishes.withheld} people"
     return [
         f"{people} withheld everything",
-        "The settings are public" if wishes.public else "The settings are not public",
+        "The settings are public" if wishes.public else "Some settings, as weights, are private",
         f"Rules applied, by fingerprint: {wishes.rules_sha256}",
     ]
 

@@ -225,7 +225,7 @@ def _provider_doubts(path: tuple[str, str], granted: Provider) -> list[Fault]:
         return [Fault((*path, "renews"), f"{says} over time")]
     if granted.total is not None and granted.total < granted.epsilon:
         amounts = f"total {amount(granted.total)} and epsilon {amount(granted.epsilon)}"
-        says = f"{dotted(path)} has {amounts}: the first release would already be refused"
+        says = f"{dotted(path)} has {amounts}: a release that needs all of epsilon would be refused"
         return [Fault((*path, "total"), says)]
     return []
 

@@ -6,6 +6,7 @@ Not here  the plan itself (mechanisms/multilevel_plan.py), colours and file form
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from reticent.mechanisms.multilevel_plan import HistogramPlan
 from reticent.report.style import BLUE, GREY, ORANGE, figure, plain_log, svg
@@ -48,8 +49,11 @@ def noise_figure(plan: HistogramPlan, *, withheld: Sequence[str] = ()) -> str:
     return svg(made, says=says)
 
 
-def sharing_figure(plans: Sequence[HistogramPlan]) -> str:
-    """The error against epsilon: budgets shared at best, and all scaled alike."""
+def sharing_figure(plans: Sequence[HistogramPlan], *, chosen: Fraction | None = None) -> str:
+    """The error against epsilon: budgets shared at best, and all scaled alike.
+
+    ``chosen`` is the provider's own epsilon, which is marked.
+    """
     epsilons = [float(plan.epsilon) for plan in plans]
     ours = [plan.error for plan in plans]
     alike = [plan.proportional_error for plan in plans]
@@ -60,7 +64,7 @@ def sharing_figure(plans: Sequence[HistogramPlan]) -> str:
     if epsilons[0] <= threshold <= epsilons[-1]:
         axes.axvline(threshold, color=GREY, linestyle=":")
         axes.annotate(
-            "nothing is lost from here",
+            "from here every attribute\ngets its whole budget",
             (threshold, 0.97),
             xycoords=("data", "axes fraction"),
             xytext=(4, 0),
@@ -68,11 +72,15 @@ def sharing_figure(plans: Sequence[HistogramPlan]) -> str:
             color=GREY,
             va="top",
         )
+    for plan in plans:
+        if plan.epsilon == chosen:
+            own = (float(plan.epsilon), plan.error)
+            axes.plot(*own, color=BLUE, marker="o", markersize=12, fillstyle="none")
+            axes.annotate("chosen", own, (0, -16), textcoords="offset points", ha="center")
     axes.set_xscale("log")
     axes.set_yscale("log")
     plain_log(axes.yaxis)
-    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
-    axes.xaxis.minorticks_off()
+    plain_log(axes.xaxis)
     axes.set_xlabel("epsilon of the provider")
     axes.set_ylabel(_GOALS.get(plans[0].goal, "error"))
     axes.legend(frameon=False)

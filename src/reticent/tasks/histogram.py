@@ -49,6 +49,7 @@ NOT_AGAINST = (
     "who sees several attributes at once: for them the loss of the whole release counts",
     "an attribute that tells about another one: a copy of a column is a copy of its secret",
     "providers who pool what they got: their losses add up",
+    "conclusions about other facts that go with the items, hidden ones among them",
     "facts about groups that hold without this person",
 )
 
@@ -105,7 +106,7 @@ class ReleasedHistogram:
             title,
             scope=cards.Scope(
                 protected=f"the person, for every item of their profile{by_weight}",
-                observer=f"{self.grant.provider}, and whoever else sees it, whatever they know",
+                observer=f"anyone who sees it, {self.grant.provider} first, whatever they know",
                 not_against=NOT_AGAINST if model == "local" else (TRUSTED, *NOT_AGAINST),
                 model=model,
             ),

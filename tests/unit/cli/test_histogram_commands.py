@@ -119,8 +119,7 @@ def test_release_for_everybody(cli, here, name) -> None:
 
 def test_a_table_of_one_person_needs_no_name(cli) -> None:
     words = [word.replace("club.csv", "alone.csv") for word in RELEASE]
-    told = json.loads(cli(*words, "--yes", "--json").out)
-    assert told["card"]["scope"]["model"] == "local"
+    assert cli(*words, "--yes").code == 0
 
 
 def test_a_dry_run_reads_no_profile(cli, here) -> None:
@@ -137,6 +136,7 @@ def test_a_dry_run_reads_no_profile(cli, here) -> None:
         (("--person", "zoe", "--yes"), 2, "nobody in club.csv is called 'zoe'"),
         (("--yes",), 2, "more than one person"),
         (("--person", "ann", "--out", "a.csv", "--yes"), 2, "give one of them"),
+        (("--own-device", "--out", "a.csv", "--yes"), 2, "give one of them"),
         (("--person", "ann", "--replace", "--yes"), 2, "--replace does not go with weights"),
         (("--preferences", "none.toml"), 2, "none.toml"),
         (("--person", "ann"), 2, "--yes agrees to it"),
@@ -170,9 +170,32 @@ def test_weights_of_the_table_are_refused_not_ignored(cli, here, name) -> None:
     assert "weights" in ended.err or "names of items" in ended.err
 
 
-def test_a_table_of_many_is_held_by_somebody(cli) -> None:
-    told = json.loads(cli(*RELEASE, "--person", "bob", "--yes", "--json").out)
-    assert told["card"]["scope"]["model"] == "central"
+def test_a_table_is_held_by_somebody_unless_its_owner_says_so(cli) -> None:
+    for words, model in (((), "central"), (("--own-device",), "local")):
+        told = json.loads(cli(*RELEASE, "--person", "bob", "--yes", "--json", *words).out)
+        assert told["card"]["scope"]["model"] == model
+
+
+def test_what_is_not_kept_yet_is_said(cli, here) -> None:
+    hidden = PREFERENCES + "[hide]\ngender = { leak_bits = 0.05 }\n"
+    (here / "preferences.toml").write_text(hidden, encoding="utf-8")
+    assert "hide.gender is not enforced" in cli(*PLAN).err
+    assert "hide.gender is not enforced" in cli(*RELEASE, "--person", "ann", "--yes").err
+    nothing = PREFERENCES.replace("default = 0.5", "default = 0")
+    (here / "preferences.toml").write_text(nothing, encoding="utf-8")
+    assert "every item has weight 0" in cli(*PLAN).err
+
+
+def test_moved_numbers_are_not_given_the_error_of_the_noise(cli) -> None:
+    dry = cli(*RELEASE, "--person", "ann", "--possible", "--dry-run")
+    assert "each attribute alone tells up to epsilon 0.15" in dry.out
+    shown = cli(*RELEASE, "--person", "ann", "--possible", "--yes")
+    assert "before moving, 95 times in 100" in shown.out
+
+
+def test_one_file_for_everybody_is_said(cli) -> None:
+    ended = cli(*RELEASE, "--out", "all.csv", "--yes")
+    assert "the same preferences were applied to all of them" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_notes_are_talk(cli, here) -> None:
         ended = cli("prefs", command, "low.toml")
         assert ended.code == 0
         assert "note: low.toml, line 14: " in ended.err
-        assert "the first release would already be refused" in ended.err
+        assert "a release that needs all of epsilon would be refused" in ended.err
         assert "note" not in ended.out
     assert len(cli("prefs", "check", "low.toml", "--json").json["notes"]) == 1
 

@@ -266,8 +266,8 @@ def test_notes_tell_what_is_probably_not_meant() -> None:
     assert "histograms of attributes release nothing" in both[1]
     start = "version = 1\nattributes.default = 1\n[providers.a]\nepsilon = 1\n"
     assert notes(f"{start}total = 0.5") == [
-        "preferences.toml, line 5: providers.a has total 0.5 and epsilon 1: the first release "
-        "would already be refused"
+        "preferences.toml, line 5: providers.a has total 0.5 and epsilon 1: a release "
+        "that needs all of epsilon would be refused",
     ]
     assert notes(f"{start}total = 1") == []
     assert "no limit over time" in notes(f"{start}renews = 'daily'")[0]

@@ -41,6 +41,6 @@ def test_withheld_attributes_are_listed() -> None:
     noise, sharing = drawings()
     assert ">War<" in noise
     assert "withheld" in noise
-    assert "nothing is lost from here" in sharing
+    assert "from here every attribute" in sharing
     says = ElementTree.fromstring(sharing).get("aria-label")
     assert "from 1.1 on nothing is lost" in str(says)
