@@ -4,6 +4,7 @@ from reticent.mechanisms.base import Mechanism, Release
 from reticent.mechanisms.discrete_laplace import DiscreteLaplace
 from reticent.mechanisms.exponential import Exponential
 from reticent.mechanisms.exposure import Exposure
+from reticent.mechanisms.mapping import ProfileMapping, joint_leak
 from reticent.mechanisms.modular import (
     InnerProduct,
     Mean,
@@ -32,6 +33,7 @@ __all__ = [
     "Modular",
     "MultiLevel",
     "PermuteAndFlip",
+    "ProfileMapping",
     "Release",
     "SnappedLaplace",
     "SquaredDistance",
@@ -39,6 +41,7 @@ __all__ = [
     "UserFunction",
     "WeightedProfile",
     "WeightedSum",
+    "joint_leak",
     "plan_histogram",
     "plan_many",
     "rebuild",

@@ -14,6 +14,7 @@ from reticent.guarantees.card import Card
 from reticent.mechanisms.base import Mechanism
 from reticent.mechanisms.discrete_laplace import DiscreteLaplace
 from reticent.mechanisms.exponential import Exponential
+from reticent.mechanisms.mapping import ProfileMapping
 from reticent.mechanisms.multilevel import MultiLevel
 from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.snapped_laplace import SnappedLaplace
@@ -24,6 +25,7 @@ _ALL: tuple[type[Mechanism[Any]], ...] = (
     Exponential,
     MultiLevel,
     PermuteAndFlip,
+    ProfileMapping,
     SnappedLaplace,
     Stretching,
 )

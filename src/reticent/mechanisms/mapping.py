@@ -1,0 +1,323 @@
+"""The mapping mechanism: a profile is released as another one, drawn from a table of chances.
+
+Theory    docs/theory/mapping.md, Theorem 5 (integer rows), Theorem 6 (several releases),
+          Theorem 7 (guess rate and maximal leakage); [SalamatianEtAl2014], [CalmonFawaz2012]
+Notation  profile j becomes i with chance n_e / 2**62 for its entries e; P(a, j) = p(secret a,
+          profile j); q_i(a) = sum_j P(a, j) x_ij
+Not here  how the table is found (optim/mapping*.py), learning it from people (tasks/profiles.py).
+
+The promise is an average over the people that the joint law describes, in bits, and relative to
+that law. It is computed from the integer chances that are really used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping as MappingType
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from reticent.errors import ParameterError, require
+from reticent.guarantees import MutualInformation
+from reticent.guarantees.card import Evidence, How, Utility
+from reticent.mechanisms.base import Mechanism, Release
+from reticent.noise import Source
+from reticent.optim.mapping import Channel, information
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+BITS = 62
+_WHOLE = 1 << BITS
+_PRINTED = 4096  # entries of a table that fits on a card
+
+
+@dataclass(frozen=True, eq=False)  # no slots: cached properties need a dictionary
+class ProfileMapping(Mechanism[int]):
+    """Release profile j as another one; profiles are numbers from 0 here.
+
+    >>> import numpy as np
+    >>> from reticent.noise import Source
+    >>> from reticent.optim.distances import hamming
+    >>> from reticent.optim.mapping import Channel
+    >>> joint = np.array([[0.4, 0.1], [0.1, 0.4]])
+    >>> half = Channel(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.full(4, 0.5))
+    >>> mechanism = ProfileMapping.of(half, joint, hamming([[0], [1]]), secret="income")
+    >>> mechanism.guarantee().bits, mechanism.guarantee().distortion
+    (0.0, 0.5)
+    >>> mechanism.release(0, Source.system()).value in (0, 1)
+    True
+    """
+
+    name: ClassVar[str] = "profile-mapping"
+    starts: NDArray[np.int64]
+    outs: NDArray[np.int64]
+    parts: NDArray[np.int64]  # chances times 2**62
+    far: NDArray[np.float64]  # distance of each entry
+    joint: NDArray[np.float64]
+    secret: str
+    prior: str = "the joint law the mapping was made for"
+    unit_of_distortion: str = field(default="share of attributes changed")
+
+    def __post_init__(self) -> None:
+        count = len(self.starts) - 1
+        shape = self.joint.ndim == 2 and self.joint.shape[1] == count
+        require(shape, "joint", f"shape {self.joint.shape}", f"rows of {count} probabilities")
+        sizes = {len(self.outs), len(self.parts), len(self.far), int(self.starts[-1])}
+        require(len(sizes) == 1, "parts", "other", "one for each entry")
+        inside = bool(((self.outs >= 0) & (self.outs < count)).all() and (self.parts > 0).all())
+        require(inside, "outs", "other", "profiles of the alphabet, each with a chance")
+        whole = np.array([int(part.sum()) for part in np.split(self.parts, self.starts[1:-1])])
+        require(bool((whole == _WHOLE).all()), "parts", "other", "whole: 2**62 for each profile")
+
+    @classmethod
+    def of(
+        cls,
+        channel: Channel,
+        joint: ArrayLike,
+        distance: Any,
+        *,
+        secret: str,
+        prior: str = "the joint law the mapping was made for",
+        unit_of_distortion: str = "share of attributes changed",
+    ) -> ProfileMapping:
+        """Round a channel down to parts of 2**62 and give the rest to each largest chance."""
+        starts, outs, parts = integer_rows(channel)
+        rounded = Channel(starts, outs, parts / _WHOLE)
+        table = np.asarray(joint, dtype=np.float64)
+        return cls(
+            starts,
+            outs,
+            parts,
+            rounded.distances(distance),
+            table / table.sum(),
+            secret,
+            prior,
+            unit_of_distortion,
+        )
+
+    @cached_property
+    def channel(self) -> Channel:
+        """The table as floats."""
+        return Channel(self.starts, self.outs, self.parts / _WHOLE)
+
+    @cached_property
+    def moments(self) -> NDArray[np.float64]:
+        """q_i(a), one row per output."""
+        return self.channel.moments(self.joint)
+
+    @cached_property
+    def bits(self) -> float:
+        """I(A; released) in bits, of the rounded table, rounded up. Theorem 5."""
+        nats = information(self.moments, np.asarray(self.joint.sum(axis=1)))
+        return 0.0 if nats <= 1e-15 else nats / math.log(2) * (1 + 1e-12)
+
+    @cached_property
+    def distortion(self) -> float:
+        """E[d] of the rounded table."""
+        mass = self.joint.sum(axis=0)[self.channel.inputs]
+        return float(np.sum(mass * self.channel.chances * self.far))
+
+    def guess_rates(self) -> tuple[float, float]:
+        """How often the best guesser is right about the secret, before and after. Theorem 7."""
+        return float(self.joint.sum(axis=1).max()), float(self.moments.max(axis=1).sum())
+
+    def maximal_leakage(self) -> float:
+        """log2 sum_i max_a p(i | a): the most any guess about any secret can gain. Theorem 7."""
+        prior = self.joint.sum(axis=1)
+        given = self.moments[:, prior > 0] / prior[prior > 0]
+        return math.log2(float(given.max(axis=1).sum()))
+
+    def worst_case_epsilon(self) -> float:
+        """The local-DP epsilon of the table: infinite unless all profiles share their outputs."""
+        size = len(self.starts) - 1
+        least, most = np.full(size, np.inf), np.zeros(size)
+        np.minimum.at(least, self.outs, self.parts / _WHOLE)
+        np.maximum.at(most, self.outs, self.parts / _WHOLE)
+        everywhere = np.bincount(self.outs, minlength=size) == size
+        used = most > 0
+        if not everywhere[used].all():
+            return math.inf
+        return float(np.log(most[used] / least[used]).max())
+
+    def guarantee(self) -> MutualInformation:
+        """Bits on average under the joint law, from the integer table."""
+        return MutualInformation(self.bits, self.distortion, self.secret, self.prior)
+
+    @cached_property
+    def sha256(self) -> str:
+        """A fingerprint of the table and the joint law."""
+        digest = hashlib.sha256()
+        for array in (self.starts, self.outs, self.parts):
+            digest.update(array.astype("<i8").tobytes())
+        digest.update(self.joint.astype("<f8").tobytes())
+        return digest.hexdigest()
+
+    def parameters(self) -> dict[str, Any]:
+        """Public parameters as plain data; a table too long for a card is named by fingerprint."""
+        told: dict[str, Any] = {
+            "secret": self.secret,
+            "prior": self.prior,
+            "unit_of_distortion": self.unit_of_distortion,
+            "profiles": len(self.starts) - 1,
+            "sha256": self.sha256,
+        }
+        if len(self.outs) <= _PRINTED:
+            told["starts"] = self.starts.tolist()
+            told["outs"] = self.outs.tolist()
+            told["parts"] = [str(part) for part in self.parts.tolist()]
+            told["far"] = self.far.tolist()
+            told["joint"] = self.joint.tolist()
+        return told
+
+    @classmethod
+    def from_parameters(cls, parameters: MappingType[str, Any]) -> Self:
+        """The mechanism with these ``parameters()``, if its table was printed."""
+        if "parts" not in parameters:
+            raise ParameterError("parts", "printed: the table is too long for a card", None)
+        return cls(
+            np.array(parameters["starts"], dtype=np.int64),
+            np.array(parameters["outs"], dtype=np.int64),
+            np.array([int(part) for part in parameters["parts"]], dtype=np.int64),
+            np.array(parameters["far"], dtype=np.float64),
+            np.array(parameters["joint"], dtype=np.float64),
+            parameters["secret"],
+            parameters["prior"],
+            parameters["unit_of_distortion"],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ProfileMapping) or self.sha256 != other.sha256:
+            return False
+        return (self.secret, self.prior) == (other.secret, other.prior)
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def utility(self) -> Utility:
+        """Distortion on average over the joint law."""
+        kept = float(
+            self.joint.sum(axis=0)[self.channel.inputs]
+            @ (self.channel.chances * (self.outs == self.channel.inputs))
+        )
+        return Utility(
+            sentence=(
+                f"on average {self.distortion:.4g} ({self.unit_of_distortion}); "
+                f"{100 * kept:.3g} of 100 profiles are released as they are"
+            ),
+            mean_absolute_error=self.distortion,
+        )
+
+    def how(self) -> How:
+        """Method and floating-point measure."""
+        return How(
+            sensitivity="none: the promise is an average over the joint law, not a worst case",
+            bounds=f"an alphabet of {len(self.starts) - 1} profiles",
+            floating_point="chances are whole numbers of 2**-62; drawing is exact",
+        )
+
+    def evidence(self) -> Evidence:
+        """Theorem and assumptions."""
+        return Evidence(
+            theorem="docs/theory/mapping.md, Theorem 5",
+            assumptions=(
+                "people come from the joint law the mapping was made for",
+                "a person's profile is released once",
+                "AES-256 is not broken",
+            ),
+        )
+
+    def release(self, data: int, source: Source) -> Release[int]:
+        """One draw for profile number ``data``; what is no profile counts as the first one."""
+        count = len(self.starts) - 1
+        known = isinstance(data, (int, np.integer)) and 0 <= data < count
+        row = int(data) if known else 0
+        drawn = int(source.long_words(1)[0] >> np.uint64(64 - BITS))
+        place = int((self._table[row] <= drawn).sum())
+        return Release.by(self, int(self._outputs[row, place]), source)
+
+    def release_many(self, profiles: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """One draw for each of many profiles of the alphabet, without cards."""
+        drawn = source.long_words(len(profiles)) >> np.uint64(64 - BITS)
+        released = np.empty(len(profiles), dtype=np.int64)
+        rows = max(1, (1 << 22) // self._table.shape[1])
+        for at in range(0, len(profiles), rows):
+            own = profiles[at : at + rows]
+            words = drawn[at : at + rows].astype(np.int64)
+            places = (self._table[own] <= words[:, None]).sum(axis=1)
+            released[at : at + rows] = self._outputs[own, places]
+        return released
+
+    @cached_property
+    def _table(self) -> NDArray[np.int64]:
+        """Cumulative chances, rows padded to one length: the work depends on no profile."""
+        width = int(np.diff(self.starts).max())
+        table = np.full((len(self.starts) - 1, width), _WHOLE, dtype=np.int64)
+        places = np.arange(len(self.outs)) - self.starts[self.channel.inputs]
+        sums = np.cumsum(self.parts.astype(object))
+        before = np.concatenate([[0], sums])[self.starts[self.channel.inputs]]
+        table[self.channel.inputs, places] = (sums - before).astype(np.int64)
+        return table
+
+    @cached_property
+    def _outputs(self) -> NDArray[np.int64]:
+        width = self._table.shape[1]
+        outputs = np.zeros((len(self.starts) - 1, width), dtype=np.int64)
+        places = np.arange(len(self.outs)) - self.starts[self.channel.inputs]
+        outputs[self.channel.inputs, places] = self.outs
+        return outputs
+
+
+def integer_rows(
+    channel: Channel,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Chances as whole numbers of 2**-62 that add up exactly; the largest takes the rest."""
+    starts, outs, parts = [0], [], []
+    for j in range(len(channel.starts) - 1):
+        row = slice(channel.starts[j], channel.starts[j + 1])
+        total = float(channel.chances[row].sum())
+        whole = [int(chance / total * _WHOLE) for chance in channel.chances[row].tolist()]
+        best = max(range(len(whole)), key=whole.__getitem__)
+        whole[best] += _WHOLE - sum(whole)
+        kept = [(i, n) for i, n in zip(channel.outs[row].tolist(), whole, strict=True) if n > 0]
+        outs += [i for i, _ in kept]
+        parts += [n for _, n in kept]
+        starts.append(len(outs))
+    return np.array(starts), np.array(outs), np.array(parts, dtype=np.int64)
+
+
+def joint_leak(mapping: ProfileMapping, releases: int) -> float:
+    """Bits that ``releases`` independent draws for one person tell together. Theorem 6."""
+    require(releases >= 1, "releases", releases, "at least 1")
+    size, secrets = len(mapping.starts) - 1, mapping.joint.shape[0]
+    channel = mapping.channel
+    seen: dict[tuple[int, ...], NDArray[np.float64]] = {}
+    for j in range(size):
+        row = slice(channel.starts[j], channel.starts[j + 1])
+        draws = list(zip(channel.outs[row].tolist(), channel.chances[row].tolist(), strict=True))
+        for outcome, chance in _multisets(draws, releases):
+            seen.setdefault(outcome, np.zeros(secrets))
+            seen[outcome] += chance * mapping.joint[:, j]
+    moments = np.array(list(seen.values()))
+    return information(moments, np.asarray(mapping.joint.sum(axis=1))) / math.log(2)
+
+
+def _multisets(
+    draws: list[tuple[int, float]], count: int, first: int = 0
+) -> list[tuple[tuple[int, ...], float]]:
+    """Outcomes of independent draws without their order, and their chances."""
+    if count == 0:
+        return [((), 1.0)]
+    if first == len(draws):
+        return []
+    out, chance = draws[first]
+    found = []
+    for times in range(count + 1):
+        ways = math.comb(count, times) * chance**times
+        for rest, other in _multisets(draws, count - times, first + 1):
+            found.append((tuple(sorted((out,) * times + rest)), ways * other))
+    return found

@@ -1,0 +1,452 @@
+"""The least leak at a given distortion: Newton's method on a smoothed dual, level by level.
+
+Theory    docs/theory/mapping.md, Theorem 2 (certificate), Theorem 3 (smoothed dual), "Algorithm"
+Notation  as in mapping_kernels.py; z = parameters of the assumed posteriors, tau = temperature
+Not here  the loops (mapping_kernels.py), the reference methods (mapping_frank_wolfe.py).
+
+At temperature tau every profile chooses softly among outputs near the cheapest one. The dual is
+concave in (z, lam); a level solves it over short candidate lists, then one sweep over all pairs
+gives the exact lower bound and the next lists. Primal answers come from the soft choices.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from reticent.errors import require
+from reticent.optim.mapping import Channel, Problem, Progress, Solution, Step, information
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Reals: TypeAlias = NDArray[np.float64]
+
+_WIDTH = 12.0  # candidates cost at most this many tau more than the cheapest
+_REACH = 0.1  # of I(A; B): and this much more, because costs move before the next sweep
+_CAP = 400  # candidates of one profile
+_COLDEST = 1e-6  # of I(A; B): below this temperature nothing is gained any more
+_SMALL = 2000  # profiles up to which another method may take over
+_MORE_STEPS = 2000
+_DROP = 1e-5  # of a profile's largest chance: smaller ones are left out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """Where the dual stands; a later solve at another Delta may start from it."""
+
+    z: Reals
+    lam: float
+    tau: float
+
+
+@dataclass(slots=True, eq=False)
+class _Lists:
+    starts: NDArray[np.int64]
+    outs: NDArray[np.int64]
+    dist: Reals
+
+
+def solve_mapping(
+    problem: Problem,
+    *,
+    relative_gap: float = 1e-3,
+    seconds: float = np.inf,
+    start: State | None = None,
+    progress: Progress | None = None,
+) -> Solution:
+    """A mapping within ``relative_gap`` of I(A; B) of the least leak, or the best until then.
+
+    Where the smoothed dual stalls on a small alphabet, Frank-Wolfe steps go on from there.
+    """
+    require(0 <= relative_gap < 1, "relative_gap", relative_gap, "at least 0 and below 1")
+    require(seconds >= 0, "seconds", seconds, "not negative")
+    began = time.perf_counter()
+    found = _Solver(problem, start).run(relative_gap, seconds, progress)
+    left = seconds - (time.perf_counter() - began)
+    done = found.interrupted or found.relative_gap <= relative_gap or left <= 0
+    if done or len(problem.profiles) > _SMALL:
+        return found
+    return _better(found, problem, relative_gap, left, progress)
+
+
+def _better(
+    found: Solution, problem: Problem, relative_gap: float, left: float, progress: Progress | None
+) -> Solution:
+    """The better mapping and the better bound of two methods."""
+    from reticent.optim.mapping_frank_wolfe import solve_by_frank_wolfe
+
+    other = solve_by_frank_wolfe(
+        problem, relative_gap=relative_gap, seconds=left, steps=_MORE_STEPS, progress=progress
+    )
+    best = other if other.leak < found.leak else found
+    bounding = other if other.bound > found.bound else found
+    return replace(
+        best,
+        bound=bounding.bound,
+        multiplier=bounding.multiplier,
+        history=found.history + _going_on(found, other.history),
+        interrupted=other.interrupted,
+        state=found.state,
+    )
+
+
+def _going_on(found: Solution, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Later steps as part of one search: the best leak and bound so far, and the time of both."""
+    spent = found.history[-1].seconds if found.history else 0.0
+    return tuple(
+        Step(spent + step.seconds, min(step.leak, found.leak), max(step.bound, found.bound))
+        for step in steps
+    )
+
+
+class _Solver:
+    def __init__(self, problem: Problem, start: State | None) -> None:
+        self.problem = problem
+        self.pi, self.p, self.prior = problem.posteriors, problem.profiles, problem.prior
+        used = self.prior > 0
+        self.pi, self.prior = np.ascontiguousarray(self.pi[:, used]), self.prior[used]
+        self.log_prior = np.log(self.prior)
+        self.untouched = problem.untouched
+        self.n, self.secrets = self.pi.shape
+        self.distance = problem.distance.arrays()
+        self.z = np.zeros((self.n, self.secrets))
+        self.lam = 0.3 * self.untouched / max(problem.delta, 1e-9)
+        self.tau = 0.15 * self.untouched
+        self.reg = 1.0
+        if start is not None:
+            self.z, self.lam, self.tau = start.z.copy(), start.lam, 0.02 * self.untouched
+        self.bound, self.multiplier = 0.0, 0.0
+        self.best = Channel.identity(self.n)
+        self.leak, self.distortion = self.untouched, 0.0
+
+    def run(self, relative_gap: float, seconds: float, progress: Progress | None) -> Solution:
+        began, history, interrupted = time.perf_counter(), [], False
+        goal = relative_gap * self.untouched
+        try:
+            if self.untouched > 1e-15 and self.problem.delta > 0:
+                self.lists = self._first_lists()
+                for _ in range(60):
+                    self._ascend()
+                    fresh, bound = self._price(self.tau)
+                    violation = self._restricted() - bound
+                    if bound > self.bound:
+                        self.bound, self.multiplier = bound, self.lam
+                    self._primal()
+                    step = Step(time.perf_counter() - began, self.leak, self.bound)
+                    history.append(step)
+                    if progress is not None:
+                        progress(step)
+                    if self.leak - self.bound <= goal or step.seconds > seconds:
+                        break
+                    if violation > 0.1 * self.tau:
+                        self.lists = _union(self.lists, fresh)
+                    elif self.tau <= _COLDEST * self.untouched:
+                        break
+                    else:
+                        self.tau *= 0.4
+                        self.lists, _ = self._price(self.tau)
+        except KeyboardInterrupt:
+            interrupted = True
+        return Solution(
+            self.best,
+            self.leak,
+            self.bound,
+            self.distortion,
+            self.multiplier,
+            self.untouched,
+            tuple(history),
+            interrupted,
+            State(self.z, self.lam, self.tau),
+        )
+
+    def _posterior(self, z: Reals) -> tuple[Reals, Reals]:
+        """t_i and g_i = ln(t_i / p)."""
+        high = z + self.log_prior
+        high = high - high.max(axis=1, keepdims=True)
+        g = high - np.log(np.exp(high).sum(axis=1, keepdims=True)) - self.log_prior
+        return np.exp(g + self.log_prior), g
+
+    def _price(self, tau: float, cap: int = _CAP) -> tuple[_Lists, float]:
+        """Candidates within reach at ``tau``, and the lower bound of Theorem 2."""
+        from reticent.optim.mapping_kernels import price
+
+        _, g = self._posterior(self.z)
+        by_secret = np.ascontiguousarray(g.T)
+        least = np.empty(self.n)
+        cap = self.n if self.n <= 600 else min(self.n, cap)
+        rows = max(1, min(self.n, (1 << 22) // cap))
+        parts: list[tuple[Any, ...]] = []
+        for first in range(0, self.n, rows):
+            last = min(first + rows, self.n)
+            counts = np.empty(last - first, dtype=np.int64)
+            outs = np.empty((last - first, cap), dtype=np.int32)
+            dist = np.empty((last - first, cap))
+            width = _WIDTH * tau + _REACH * self.untouched
+            price(
+                self.distance,
+                self.pi,
+                by_secret,
+                self.lam,
+                width,
+                cap,
+                first,
+                last,
+                least,
+                counts,
+                outs,
+                dist,
+            )
+            keep = np.arange(cap) < counts[:, None]
+            parts.append((counts, outs[keep], dist[keep]))
+        counts = np.concatenate([part[0] for part in parts])
+        lists = _Lists(
+            np.concatenate([[0], np.cumsum(counts)]),
+            np.concatenate([part[1] for part in parts]).astype(np.int64),
+            np.concatenate([part[2] for part in parts]),
+        )
+        return lists, float(self.p @ least) - self.lam * self.problem.delta
+
+    def _first_lists(self) -> _Lists:
+        """The nearest outputs of every profile."""
+        return self._price(np.inf)[0] if self.n <= 600 else self._price(np.inf, cap=150)[0]
+
+    def _soften(self, z: Reals, lam: float) -> tuple[float, float]:
+        """Value of the dual at tau and E[d]; leaves x, mass and moment behind."""
+        from reticent.optim.mapping_kernels import soften
+
+        self.t, self.g = self._posterior(z)
+        lists = self.lists
+        self.x = np.empty(len(lists.outs))
+        self.mass, self.moment = np.empty(self.n), np.empty((self.n, self.secrets))
+        value, distortion = soften(
+            lists.starts,
+            lists.outs,
+            lists.dist,
+            self.pi,
+            self.p,
+            self.t,
+            self.g,
+            lam,
+            self.tau,
+            self.x,
+            self.mass,
+            self.moment,
+        )
+        return value - lam * self.problem.delta, distortion
+
+    def _restricted(self) -> float:
+        """The bound as it would be if only the lists existed: at the hard minimum."""
+        costs = self.lam * self.lists.dist
+        inputs = np.repeat(np.arange(self.n), np.diff(self.lists.starts))
+        costs = costs + (self.pi[inputs] * self.g[self.lists.outs]).sum(axis=1)
+        least = np.minimum.reduceat(costs, self.lists.starts[:-1])
+        return float(self.p @ least) - self.lam * self.problem.delta
+
+    def _ascend(self) -> None:
+        """Newton steps on the smoothed dual over the lists; the ridge follows their success."""
+        self._settle_price()
+        value, distortion = self._soften(self.z, self.lam)
+        for _ in range(15):
+            slope = self.moment - self.mass[:, None] * self.t
+            slope_lam = distortion - self.problem.delta
+            way, way_lam, decrement = self._direction(slope, slope_lam)
+            if decrement < 1e-2 * self.tau:
+                return
+            length = min(1.0, 3.0 / max(np.abs(way).max(), 1e-300))
+            if way_lam != 0:  # far off its path the price of distortion loses all feeling
+                length = min(length, (0.5 if way_lam > 0 else -0.33) * self.lam / way_lam)
+            whole = length
+            for _try in range(8):
+                z, lam = self.z + length * way, self.lam + length * way_lam
+                new, far = self._soften(z, lam)
+                if new >= value + 1e-4 * length * decrement:
+                    break
+                length *= 0.3
+            else:
+                value, distortion = self._soften(self.z, self.lam)
+                self.reg *= 8
+                if self.reg > 1e4:
+                    self.reg = 1.0
+                    return
+                continue
+            self.reg = max(0.03, self.reg * (0.5 if length == whole else 2.0))
+            self.z, self.lam, value, distortion = z, lam, new, far
+
+    def _settle_price(self) -> None:
+        """The price of distortion at which the soft choices just meet Delta, z as it is."""
+        low, high = self.lam, self.lam
+        while self._soften(self.z, high)[1] > self.problem.delta and high < 1e9 * self.lam:
+            low, high = high, 2 * high
+        while self._soften(self.z, low)[1] < self.problem.delta and low > 1e-9 * self.lam:
+            low, high = low / 2, low
+        for _ in range(5):
+            middle = float(np.sqrt(low * high))
+            if self._soften(self.z, middle)[1] > self.problem.delta:
+                low = middle
+            else:
+                high = middle
+        self.lam = float(np.sqrt(low * high))
+
+    def _direction(self, slope: Reals, slope_lam: float) -> tuple[Reals, float, float]:
+        """Conjugate gradients on (-H + reg diag(p)) way = slope, with the diagonal in front."""
+        from reticent.optim.mapping_kernels import curve, diagonal
+
+        lists, tau = self.lists, self.tau
+        scale = np.empty_like(self.z)
+        arrays = (lists.starts, lists.outs, lists.dist, self.pi, self.p, self.t, tau, self.x)
+        scale_lam = diagonal(*arrays, self.mass, scale)
+        ridge = (self.reg * self.p + 1e-12)[:, None]
+        ridge_lam = 0.01 * self.problem.delta**2 / tau + 1e-12
+        scale = scale + ridge
+        scale_lam = max(scale_lam, 0.0) + ridge_lam
+        way, way_lam = np.zeros_like(slope), 0.0
+        left, left_lam = slope.copy(), slope_lam
+        front, front_lam = left / scale, left_lam / scale_lam
+        turn, turn_lam = front.copy(), front_lam
+        size = float((left * front).sum() + left_lam * front_lam)
+        first = size
+        image = np.empty_like(slope)
+        for _ in range(12):
+            image_lam = curve(*arrays, self.mass, turn, turn_lam, image)
+            image += ridge * turn
+            image_lam += ridge_lam * turn_lam
+            bend = float((turn * image).sum() + turn_lam * image_lam)
+            if not bend > 0:
+                break
+            step = size / bend
+            way += step * turn
+            way_lam += step * turn_lam
+            left -= step * image
+            left_lam -= step * image_lam
+            front, front_lam = left / scale, left_lam / scale_lam
+            new = float((left * front).sum() + left_lam * front_lam)
+            if new < 1e-2 * first:
+                break
+            turn, turn_lam = front + new / size * turn, front_lam + new / size * turn_lam
+            size = new
+        return way, way_lam, float((slope * way).sum() + slope_lam * way_lam)
+
+    def _primal(self) -> None:
+        """The soft choices made sparse, polished and feasible; kept if they leak less.
+
+        The polish is at a fixed price of distortion. Two prices with distortions on either side of
+        Delta give two channels, and the mixture that meets Delta leaks no more than their mixture.
+        """
+        lists, n, delta = self.lists, self.n, self.problem.delta
+        counts = np.diff(lists.starts)
+        top = np.maximum.reduceat(self.x, lists.starts[:-1])
+        kept = self.x > _DROP * np.repeat(top, counts)
+        inputs = np.repeat(np.arange(n), counts)[kept]
+        sparse = _Lists(
+            np.searchsorted(inputs, np.arange(n + 1)), lists.outs[kept], lists.dist[kept]
+        )
+        x = self.x[kept] / np.bincount(inputs, weights=self.x[kept], minlength=n)[inputs]
+        below: tuple[float, Reals] | None = None
+        above: tuple[float, Reals] | None = None
+        lam, factor = self.lam, 1.0
+        for _ in range(6):
+            x = self._polished(sparse, inputs, x, lam)
+            far = float(self.p[inputs] @ (x * sparse.dist))
+            if far <= delta:
+                below, factor = (far, x), 0.97 if factor >= 1 else factor**2
+            else:
+                above, factor = (far, x), 1.03 if factor <= 1 else factor**2
+            both = below is not None and above is not None
+            if both or abs(far - delta) <= 1e-6 * delta:
+                break
+            lam *= factor
+        self._keep(sparse, inputs, below, above)
+
+    def _polished(self, lists: _Lists, inputs: NDArray[np.int64], x: Reals, lam: float) -> Reals:
+        from reticent.optim.mapping_kernels import polish
+
+        x = x.copy()
+        mass, moment = self._moments(inputs, lists.outs, x)
+        polish(
+            lists.starts,
+            lists.outs,
+            lists.dist,
+            self.pi,
+            self.p,
+            self.prior,
+            lam,
+            x,
+            mass,
+            moment,
+            10,
+        )
+        return np.asarray(x / np.bincount(inputs, weights=x, minlength=self.n)[inputs])
+
+    def _keep(
+        self,
+        lists: _Lists,
+        inputs: NDArray[np.int64],
+        below: tuple[float, Reals] | None,
+        above: tuple[float, Reals] | None,
+    ) -> None:
+        delta = self.problem.delta
+        if below is not None and above is not None:
+            share = (delta - below[0]) / (above[0] - below[0]) * (1 - 1e-12)
+            channel = Channel(lists.starts, lists.outs, share * above[1] + (1 - share) * below[1])
+        elif below is not None:
+            channel = Channel(lists.starts, lists.outs, below[1])
+        elif above is not None:
+            whole = Channel(lists.starts, lists.outs, above[1])
+            channel = _mixed(whole, delta / above[0] * (1 - 1e-12))
+        channel = _trimmed(channel)
+        leak = information(channel.moments(self.problem.joint), self.problem.prior)
+        if leak < self.leak:
+            moved = channel.chances * channel.distances(self.problem.distance)
+            far = float(self.p[channel.inputs] @ moved)
+            self.best, self.leak, self.distortion = channel, leak, far
+
+    def _moments(
+        self, inputs: NDArray[np.int64], outs: NDArray[np.int64], x: Reals
+    ) -> tuple[Reals, Reals]:
+        moved = self.p[inputs] * x
+        mass: Reals = np.asarray(np.bincount(outs, weights=moved, minlength=self.n), np.float64)
+        moment: Reals = np.stack(
+            [
+                np.bincount(outs, weights=moved * self.pi[inputs, a], minlength=self.n)
+                for a in range(self.secrets)
+            ],
+            axis=1,
+        )
+        return mass, np.ascontiguousarray(moment)
+
+
+def _union(first: _Lists, second: _Lists) -> _Lists:
+    n = len(first.starts) - 1
+    keys, dist = [], []
+    for part in (first, second):
+        inputs = np.repeat(np.arange(n), np.diff(part.starts))
+        keys.append(inputs * n + part.outs)
+        dist.append(part.dist)
+    merged, places = np.unique(np.concatenate(keys), return_index=True)
+    inputs, outs = np.divmod(merged, n)
+    return _Lists(np.searchsorted(inputs, np.arange(n + 1)), outs, np.concatenate(dist)[places])
+
+
+def _mixed(channel: Channel, share: float) -> Channel:
+    """``share`` of the channel, the rest of every profile as it is: E[d] shrinks with it."""
+    n = len(channel.starts) - 1
+    inputs = np.concatenate([channel.inputs, np.arange(n)])
+    outs = np.concatenate([channel.outs, np.arange(n)])
+    chances = np.concatenate([share * channel.chances, np.full(n, 1 - share)])
+    keys, places = np.unique(inputs * n + outs, return_inverse=True)
+    inputs, outs = np.divmod(keys, n)
+    sums: Reals = np.asarray(np.bincount(places.reshape(-1), weights=chances), np.float64)
+    return Channel(np.searchsorted(inputs, np.arange(n + 1)), outs, sums)
+
+
+def _trimmed(channel: Channel) -> Channel:
+    kept = channel.chances > 0
+    inputs = channel.inputs[kept]
+    n = len(channel.starts) - 1
+    return Channel(
+        np.searchsorted(inputs, np.arange(n + 1)), channel.outs[kept], channel.chances[kept]
+    )

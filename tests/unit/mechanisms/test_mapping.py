@@ -1,0 +1,225 @@
+"""Profile mappings: integer chances, exact draws, and the leak of what is really used."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from reticent.errors import ParameterError
+from reticent.guarantees.card import Scope
+from reticent.mechanisms import ProfileMapping, joint_leak, rebuild, verify
+from reticent.mechanisms.mapping import BITS, integer_rows
+from reticent.noise import Source
+from reticent.optim.distances import hamming
+from reticent.optim.mapping import Channel, Problem
+from reticent.optim.mapping_newton import solve_mapping
+from reticent.testing import ScriptedSource
+
+WHOLE = 1 << BITS
+PROFILES = np.array(list(itertools.product([0, 1], repeat=3)))
+DISTANCE = hamming(PROFILES)
+
+
+def some_joint(seed: int = 1, secrets: int = 2) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.full(8 * secrets, 0.7)).reshape(secrets, 8)
+
+
+def some_mapping(delta: float = 0.1, seed: int = 1, secrets: int = 2) -> ProfileMapping:
+    joint = some_joint(seed, secrets)
+    solution = solve_mapping(Problem.of(joint, DISTANCE, delta))
+    return ProfileMapping.of(solution.channel, joint, DISTANCE, secret="income")
+
+
+def exact_rows(mapping: ProfileMapping) -> list[dict[int, Fraction]]:
+    rows = []
+    for j in range(len(mapping.starts) - 1):
+        part = slice(mapping.starts[j], mapping.starts[j + 1])
+        pairs = zip(mapping.outs[part].tolist(), mapping.parts[part].tolist(), strict=True)
+        rows.append({i: Fraction(n, WHOLE) for i, n in pairs})
+    return rows
+
+
+def leak_of(moments: dict[object, np.ndarray], prior: np.ndarray) -> float:
+    total = 0.0
+    for q in moments.values():
+        for a in range(len(prior)):
+            if q[a] > 0:
+                total += q[a] * math.log2(q[a] / (prior[a] * q.sum()))
+    return total
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=5), min_size=1, max_size=4))
+def test_theorem_5_rows_are_whole_and_close(rows) -> None:
+    rows = [[max(x, 1e-12) for x in row] for row in rows]
+    size = max(len(rows), *(len(row) for row in rows))
+    rows += [[1.0]] * (size - len(rows))
+    starts = np.cumsum([0, *(len(row) for row in rows)])
+    outs = np.concatenate([np.arange(len(row)) for row in rows])
+    chances = np.concatenate([np.array(row) / sum(row) for row in rows])
+    begins, kept, parts = integer_rows(Channel(starts, outs, chances))
+    for j, row in enumerate(rows):
+        own = parts[begins[j] : begins[j + 1]].tolist()
+        assert sum(own) == WHOLE
+        assert min(own) > 0
+        places = kept[begins[j] : begins[j + 1]].tolist()
+        moved = sum(
+            abs(Fraction(n, WHOLE) - Fraction(row[i]) / sum(map(Fraction, row)))
+            for i, n in zip(places, own, strict=True)
+        )
+        assert moved <= Fraction(len(row) + 2, 2**50)
+
+
+def test_the_leak_is_that_of_the_rounded_table() -> None:
+    """The reported bits against a sum over exact fractions, within 1e-9 and not below."""
+    for seed, secrets in ((1, 2), (2, 3), (3, 5)):
+        mapping = some_mapping(seed=seed, secrets=secrets)
+        moments = {i: np.zeros(secrets) for i in range(8)}
+        for j, row in enumerate(exact_rows(mapping)):
+            for i, chance in row.items():
+                moments[i] = moments[i] + float(chance) * mapping.joint[:, j]
+        bits = leak_of(moments, mapping.joint.sum(axis=1))
+        assert bits - 1e-12 <= mapping.guarantee().bits <= bits + 1e-9
+
+
+def test_the_distortion_is_that_of_the_rounded_table() -> None:
+    mapping, dense = some_mapping(), DISTANCE.dense()
+    mass = mapping.joint.sum(axis=0)
+    far = sum(
+        float(chance) * dense[j, i] * mass[j]
+        for j, row in enumerate(exact_rows(mapping))
+        for i, chance in row.items()
+    )
+    assert mapping.guarantee().distortion == pytest.approx(far, abs=1e-12)
+    assert mapping.guarantee().distortion <= 0.1 + 1e-9
+
+
+def test_draws_follow_the_table_exactly() -> None:
+    """Every border of a row: the last word below it and the first one at it."""
+    mapping = some_mapping()
+    for j, row in enumerate(exact_rows(mapping)):
+        edge = 0
+        for i, chance in row.items():
+            below, edge = edge, edge + int(chance * WHOLE)
+            for word in (below, edge - 1):
+                source = ScriptedSource(words=[word << (64 - BITS)])
+                assert mapping.release(j, source).value == i
+
+
+def test_draws_of_many_are_draws_of_each() -> None:
+    mapping, profiles = some_mapping(), np.arange(8).repeat(3)
+    many = mapping.release_many(profiles, Source.seeded(5))
+    words = Source.seeded(5).long_words(24)
+    one = [
+        mapping.release(int(j), ScriptedSource(words=[int(word)])).value
+        for j, word in zip(profiles, words, strict=True)
+    ]
+    assert many.tolist() == one
+
+
+def test_draws_pass_chi_square_and_a_wrong_table_does_not() -> None:
+    mapping = some_mapping(delta=0.2)
+    widest = int(np.argmax(mapping.channel.support))
+    drawn = mapping.release_many(np.full(200_000, widest), Source.seeded(7))
+    row = exact_rows(mapping)[widest]
+    seen = np.array([(drawn == i).sum() for i in row])
+    expected = np.array([float(chance) for chance in row.values()]) * len(drawn)
+    assert seen.sum() == len(drawn)
+    big = expected >= 5
+    fair = stats.chisquare(seen[big], expected[big] * seen[big].sum() / expected[big].sum())
+    assert fair.pvalue > 1e-4
+    largest = expected[big] == expected[big].max()
+    tilted = expected[big] * np.where(largest, 0.97, 1.0)
+    wrong = stats.chisquare(seen[big], tilted * seen[big].sum() / tilted.sum())
+    assert wrong.pvalue < 1e-4
+
+
+def test_theorem_6_several_releases_are_computed_together() -> None:
+    mapping = some_mapping(delta=0.15)
+    rows, prior = exact_rows(mapping), mapping.joint.sum(axis=1)
+    for releases in (1, 2, 3):
+        moments: dict[object, np.ndarray] = {}
+        for j, row in enumerate(rows):
+            for draws in itertools.product(row.items(), repeat=releases):
+                outcome = tuple(i for i, _ in draws)
+                chance = math.prod(float(c) for _, c in draws)
+                held = moments.setdefault(outcome, np.zeros(len(prior)))
+                moments[outcome] = held + chance * mapping.joint[:, j]
+        assert joint_leak(mapping, releases) == pytest.approx(leak_of(moments, prior), abs=1e-9)
+    assert joint_leak(mapping, 2) > joint_leak(mapping, 1)
+
+
+def test_theorem_7_the_best_guesser() -> None:
+    mapping = some_mapping(secrets=3)
+    before, after = mapping.guess_rates()
+    assert before == pytest.approx(mapping.joint.sum(axis=1).max())
+    best = 0.0
+    for guesses in itertools.product(range(3), repeat=8):  # every rule that guesses
+        right = sum(mapping.moments[i, a] for i, a in enumerate(guesses))
+        best = max(best, right)
+    assert after == pytest.approx(best)
+    assert after >= before - 1e-12
+    assert math.log2(after / before) <= mapping.maximal_leakage() + 1e-12
+
+
+def test_worst_case_epsilon_is_infinite_unless_outputs_are_shared() -> None:
+    assert some_mapping().worst_case_epsilon() == math.inf
+    table = np.full((8, 8), 0.05) + np.eye(8) * 0.6
+    shared = Channel(np.arange(9) * 8, np.tile(np.arange(8), 8), table.reshape(-1))
+    mapping = ProfileMapping.of(shared, some_joint(), DISTANCE, secret="income")
+    assert mapping.worst_case_epsilon() == pytest.approx(math.log(0.65 / 0.05))
+
+
+def test_perfect_privacy_leaks_exactly_nothing() -> None:
+    same = Channel(np.arange(9) * 8, np.tile(np.arange(8), 8), np.full(64, 0.125))
+    assert ProfileMapping.of(same, some_joint(), DISTANCE, secret="x").guarantee().bits == 0.0
+
+
+def test_cards_hold_and_changed_ones_do_not() -> None:
+    mapping = some_mapping()
+    release = mapping.release(3, Source.system())
+    scope = Scope(protected="everybody", not_against=("anyone with another prior",), model="local")
+    card = release.card("A profile", scope=scope)
+    assert verify(card) == []
+    assert rebuild(release.event) == mapping
+    assert "average" in " ".join(card.words.also)
+    parts = [*release.event.parameters["parts"]]
+    changed = {**release.event.parameters, "parts": [str(int(parts[0]) - 1), *parts[1:]]}
+    with pytest.raises(ParameterError, match="whole"):
+        ProfileMapping.from_parameters(changed)
+
+
+def test_a_table_too_long_for_a_card_is_named_by_its_fingerprint() -> None:
+    size = 80
+    full = Channel(
+        np.arange(size + 1) * size, np.tile(np.arange(size), size), np.full(size**2, 1 / size)
+    )
+    joint = np.random.default_rng(1).dirichlet(np.ones(2 * size)).reshape(2, size)
+    mapping = ProfileMapping.of(full, joint, hamming(np.arange(size)[:, None]), secret="x")
+    told = mapping.parameters()
+    assert "parts" not in told
+    assert told["sha256"] == mapping.sha256
+    with pytest.raises(ParameterError, match="too long for a card"):
+        ProfileMapping.from_parameters(told)
+
+
+@pytest.mark.parametrize("odd", [-1, 8, 10**9, None, "x", math.nan, 2.5])
+def test_what_is_no_profile_is_released_by_a_fixed_rule(odd) -> None:
+    """Private values never raise: they count as the first profile."""
+    mapping = some_mapping()
+    first = mapping.release(0, Source.seeded(3)).value
+    assert mapping.release(odd, Source.seeded(3)).value == first
+
+
+def test_wrong_tables_are_refused() -> None:
+    good = some_mapping()
+    with pytest.raises(ParameterError, match="probabilities"):
+        ProfileMapping.of(good.channel, some_joint()[:, :7], DISTANCE, secret="x")
+    with pytest.raises(ParameterError, match="releases"):
+        joint_leak(good, 0)
