@@ -1,0 +1,149 @@
+"""Attackers that try to infer a secret from released profiles, and the best any of them can do.
+
+Theory    docs/theory/mapping.md, Theorem 7 (guess rate and maximal leakage); "What this promise is
+          not"
+Notation  AUC = chance that a person with the secret is ranked above one without it
+Not here  what is released (profiles.py).
+
+An attacker is trained on people whose secrets are known and ranks others. One trained on raw
+profiles is what exists today; one trained on released profiles is the honest opponent. No attacker
+beats the exact Bayes rule of the released joint law, which is computed here from the mapping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reticent.data.synthetic import below
+from reticent.errors import MissingExtra, require
+from reticent.mechanisms.mapping import ProfileMapping
+from reticent.noise import Source
+
+try:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score, roc_curve
+    from sklearn.naive_bayes import CategoricalNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+except ImportError:
+    raise MissingExtra("attacking releases", "learn") from None
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attack:
+    """One attacker on one release: the ROC curve and its area, with a 95 % interval."""
+
+    attacker: str
+    trained_on: str
+    auc: float
+    low: float
+    high: float
+    false_rates: NDArray[np.float64]
+    true_rates: NDArray[np.float64]
+
+
+def attackers(seed: int = 0) -> dict[str, Any]:
+    """Naive Bayes, logistic regression and gradient boosting over categories."""
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    return {
+        "naive Bayes": make_pipeline(_Codes(), CategoricalNB()),
+        "logistic regression": make_pipeline(
+            OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=1000)
+        ),
+        "gradient boosting": make_pipeline(
+            codes, HistGradientBoostingClassifier(random_state=seed, max_iter=60)
+        ),
+    }
+
+
+class _Codes(OrdinalEncoder):  # type: ignore[misc]
+    """Categories as numbers from 1; what was never seen is 0, as naive Bayes needs it."""
+
+    def __init__(self) -> None:
+        super().__init__(handle_unknown="use_encoded_value", unknown_value=-1)
+
+    def transform(self, X: Any) -> Any:  # noqa: N803, scikit-learn's name
+        """Codes, one higher."""
+        return super().transform(X) + 1
+
+
+def attack(
+    train: Mapping[str, NDArray[Any]],
+    known: NDArray[Any],
+    target: NDArray[Any],
+    truth: NDArray[Any],
+    *,
+    seed: int = 0,
+    resamples: int = 200,
+) -> list[Attack]:
+    """Every attacker, trained on each of ``train``, against the released profiles ``target``.
+
+    ``known`` and ``truth`` are the secrets, 0 or 1, of those in ``train`` and in ``target``.
+    """
+    for name, secrets in (("known", known), ("truth", truth)):
+        values = set(np.unique(secrets).tolist())
+        require(values == {0, 1}, name, sorted(values), "0 and 1, both of them")
+    found = []
+    for trained_on, profiles in train.items():
+        for name, model in attackers(seed).items():
+            model.fit(profiles, known)
+            scores = model.predict_proba(target)[:, 1]
+            found.append(measured(name, trained_on, scores, truth, seed, resamples))
+    return found
+
+
+def measured(
+    name: str,
+    trained_on: str,
+    scores: NDArray[np.float64],
+    truth: NDArray[Any],
+    seed: int = 0,
+    resamples: int = 200,
+) -> Attack:
+    """The ROC curve of scores and a bootstrap interval of its area."""
+    source = Source.seeded(seed)  # for the interval only: nothing private is drawn here
+    areas = []
+    for _ in range(resamples):
+        some = below(len(truth), len(truth), source)
+        if 0 < truth[some].sum() < len(some):
+            areas.append(roc_auc_score(truth[some], scores[some]))
+    low, high = np.quantile(areas, [0.025, 0.975])
+    false_rates, true_rates, _ = roc_curve(truth, scores)
+    area = float(roc_auc_score(truth, scores))
+    return Attack(name, trained_on, area, float(low), float(high), false_rates, true_rates)
+
+
+def bayes_scores(mapping: ProfileMapping, released: NDArray[np.int64]) -> NDArray[np.float64]:
+    """p(secret 1 | released profile) under the joint law: no ranking of releases is better."""
+    moments = mapping.moments
+    require(moments.shape[1] == 2, "mapping", moments.shape[1], "one of a secret with two values")
+    mass = moments.sum(axis=1)
+    chances = np.where(mass > 0, moments[:, 1] / np.where(mass > 0, mass, 1), 0.5)
+    return np.asarray(chances[released])
+
+
+def bayes_auc(mapping: ProfileMapping) -> float:
+    """The area under the ROC curve of the best attacker, exactly, under the joint law."""
+    moments = mapping.moments[mapping.moments.sum(axis=1) > 0]
+    require(moments.shape[1] == 2, "mapping", moments.shape[1], "one of a secret with two values")
+    order = np.argsort(moments[:, 1] / moments.sum(axis=1), kind="stable")
+    zeros, ones = moments[order].T
+    ratios = ones / (zeros + ones)
+    below = np.cumsum(zeros)
+    # people without the secret ranked below, and half of those at the same place
+    area, at = 0.0, 0
+    while at < len(ratios):
+        end = int(np.searchsorted(ratios, ratios[at], side="right"))
+        before = below[at] - zeros[at]
+        same = zeros[at:end].sum()
+        area += ones[at:end].sum() * (before + same / 2)
+        at = end
+    return float(area / (zeros.sum() * ones.sum()))

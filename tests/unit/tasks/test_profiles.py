@@ -1,0 +1,169 @@
+"""Learning a mapping from people: limits, unknown profiles, repeats, scikit-learn's battery."""
+
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn.utils.estimator_checks import check_estimator
+
+from reticent.errors import ParameterError
+from reticent.noise import Source
+from reticent.optim.mapping import Channel
+from reticent.tasks.profiles import (
+    Alphabet,
+    ReleaseOnce,
+    SparseMapping,
+    corrected_bits,
+    floored,
+    leak_under,
+    leaks,
+)
+
+RNG = np.random.default_rng(1)
+PEOPLE = np.array([["a", "b", "c"][i] for i in RNG.integers(0, 3, 3000)]).reshape(-1, 3)
+INCOME = ((PEOPLE == "a").sum(axis=1) + RNG.integers(0, 2, 1000) > 1).astype(int)
+HEALTH = ((PEOPLE == "b").sum(axis=1) + RNG.integers(0, 2, 1000) > 1).astype(int)
+
+
+def fitted(**parameters):
+    return SparseMapping(source=Source.seeded(1), **parameters).fit(PEOPLE, INCOME)
+
+
+def test_the_leak_falls_and_the_distortion_is_kept() -> None:
+    bits = []
+    for delta in (0.0, 0.02, 0.1):
+        mapping = fitted(delta=delta)
+        assert mapping.distortion_ <= delta + 1e-9
+        bits.append(mapping.leak_bits_)
+        assert mapping.solution_.relative_gap <= 1e-3
+    assert bits == sorted(bits, reverse=True)
+    assert bits[0] == pytest.approx(fitted(delta=0).untouched_bits_, abs=1e-9)
+
+
+def test_a_limit_on_the_leak_is_kept_with_little_distortion() -> None:
+    mapping = fitted(leak_bits=0.05)
+    assert mapping.leak_bits_ <= 0.05
+    less = fitted(delta=0.9 * mapping.distortion_)
+    assert less.leak_bits_ > 0.05
+
+
+def test_each_private_column_has_its_own_limit() -> None:
+    secrets = np.column_stack([INCOME, HEALTH])
+    mapping = SparseMapping(leak_bits=[0.05, 0.2]).fit(PEOPLE, secrets)
+    joint = mapping.alphabet_.counts / mapping.alphabet_.counts.sum()
+    own = leaks(mapping.mechanism_.channel, joint, mapping.alphabet_.secrets)
+    assert own[0] <= 0.05 + 1e-9
+    assert own[1] <= 0.2 + 1e-9
+
+
+def test_released_profiles_are_of_the_alphabet_and_follow_the_table() -> None:
+    mapping = fitted(delta=0.1)
+    released = mapping.transform(PEOPLE)
+    known = {tuple(row) for row in mapping.alphabet_.profiles.tolist()}
+    assert {tuple(row) for row in released.tolist()} <= known
+    moved = (released != PEOPLE).mean()
+    assert moved == pytest.approx(mapping.distortion_, abs=0.02)
+
+
+def test_an_epsilon_floor_is_a_worst_case_and_costs_distortion() -> None:
+    mapping = fitted(delta=0.05, epsilon=6.0)
+    assert mapping.mechanism_.worst_case_epsilon() <= 6.0 + 1e-9
+    assert mapping.cost_of_epsilon_ > 0
+    assert mapping.distortion_ == pytest.approx(0.05 + mapping.cost_of_epsilon_, abs=1e-6)
+    whole = floored(Channel.identity(5), 2.0).dense()
+    assert math.log(whole.max() / whole.min()) == pytest.approx(2.0)
+    assert np.allclose(whole.sum(axis=0), 1)
+
+
+def test_profiles_outside_the_alphabet() -> None:
+    odd = np.array([["a", "b", "z"]])
+    near = fitted(delta=0).transform(odd)[0]
+    assert near.tolist()[:2] == ["a", "b"]
+    far = np.array([["x", "y", "z"]])
+    withheld = fitted(delta=0, unknown="withhold", radius=0.5)
+    assert withheld.transform(far)[0].tolist() == [None, None, None]
+    assert withheld.transform(odd)[0].tolist()[:2] == ["a", "b"]
+    with pytest.raises(ParameterError, match="declared radius"):
+        fitted(delta=0, unknown="refuse", radius=0.5).transform(far)
+
+
+def test_a_person_is_released_once() -> None:
+    once = ReleaseOnce(SparseMapping(delta=0.2).fit(PEOPLE, INCOME))
+    first = once.release("ann", PEOPLE[0])
+    assert all(once.release("ann", row) == first for row in PEOPLE[:50])
+    assert len(once.store) == 1
+
+
+def test_held_out_people_and_bias() -> None:
+    half = SparseMapping(delta=0.05).fit(PEOPLE[:500], INCOME[:500])
+    other = Alphabet.of(PEOPLE[500:], INCOME[500:])
+    same = {tuple(r): k for k, r in enumerate(half.alphabet_.profiles.tolist())}
+    joint = np.zeros_like(half.mechanism_.joint)
+    for k, row in enumerate(other.profiles.tolist()):
+        if tuple(row) in same:
+            joint[:, same[tuple(row)]] += other.counts[:, k]
+    assert leak_under(half.mechanism_, half.mechanism_.joint) == pytest.approx(half.leak_bits_)
+    assert leak_under(half.mechanism_, joint) > half.leak_bits_
+
+
+def test_the_corrected_estimate_is_nearer_the_truth() -> None:
+    """Independent columns have no information; counts of few people seem to."""
+    rng = np.random.default_rng(2)
+    plain, better = [], []
+    for _ in range(50):
+        counts = rng.multinomial(300, np.full(40, 1 / 40)).reshape(2, 20)
+        estimates = corrected_bits(counts)
+        plain.append(estimates[0])
+        better.append(estimates[1])
+    assert np.mean(plain) > 0.03
+    assert np.mean(better) < np.mean(plain) / 3
+
+
+@pytest.mark.parametrize(
+    ("parameters", "problem"),
+    [
+        ({}, "delta must be given"),
+        ({"delta": 0.1, "leak_bits": 0.1}, "delta must be given"),
+        ({"delta": -1}, "delta must be"),
+        ({"leak_bits": -1}, "leak_bits must be"),
+        ({"leak_bits": [0.1, 0.1]}, "one limit or 1"),
+        ({"delta": 0.1, "epsilon": 0}, "epsilon must be"),
+        ({"delta": 0.1, "unknown": "guess"}, "unknown must be"),
+        ({"delta": 0.1, "measure": "l7"}, "measure must be"),
+    ],
+)
+def test_wrong_parameters(parameters, problem) -> None:
+    with pytest.raises(ParameterError, match=problem):
+        SparseMapping(**parameters).fit(PEOPLE, INCOME)
+
+
+def test_other_distances() -> None:
+    points = RNG.integers(0, 4, (300, 2)).astype(float)
+    secret = (points[:, 0] > 1).astype(int)
+    squared = SparseMapping(delta=0.3, measure="squared").fit(points, secret)
+    given = SparseMapping(delta=0.3, measure=lambda a, b: float(((a - b) ** 2).sum()))
+    given.fit(points, secret)
+    assert squared.leak_bits_ == pytest.approx(given.leak_bits_, abs=2e-3)
+    heavy = fitted(delta=0.05, column_weights=[1, 0, 0])
+    assert heavy.leak_bits_ < fitted(delta=0.05).leak_bits_
+
+
+RANDOM = "every release is drawn anew, so two calls differ"
+EXPECTED = {
+    "check_estimators_pickle": RANDOM,
+    "check_fit_idempotent": RANDOM,
+}
+
+
+def test_scikit_learns_battery() -> None:
+    results = check_estimator(
+        SparseMapping(delta=0.1), expected_failed_checks=EXPECTED, on_fail=None, on_skip=None
+    )
+    assert len(results) >= 40
+    failed = [r["check_name"] for r in results if r["status"] == "failed"]
+    assert failed == []
+    declared = {r["check_name"] for r in results if r["status"] == "xfail"}
+    assert declared <= set(EXPECTED)
