@@ -28,6 +28,7 @@ from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.tasks import blip
 from reticent.tasks.blip import Blip
 from reticent.tasks.clustering import Gossip
+from reticent.tasks.histogram import Histograms
 from reticent.tasks.similarity import Similarity
 from reticent.testing import RecordingSource
 
@@ -127,6 +128,44 @@ def test_a_planned_histogram_draws_within_its_budgets(weighted: bool) -> None:
     assert tuple(alone) == plan.spent
     assert all(spent <= budgets[name] for name, spent in zip(budgets, alone, strict=True))
     assert overall * Fraction(102, 100) > EPSILON  # the control: two per cent too little noise
+
+
+def batch_losses(
+    source: RecordingSource, exposure: Exposure
+) -> list[tuple[Fraction, list[Fraction]]]:
+    """Overall and alone, person by person, of the one call that draws for all of them."""
+    (call,) = [call for call in source.calls if call.primitive == "discrete_laplace"]
+    drawn = np.broadcast_to(
+        np.array(call.arguments["scale"], dtype=object), call.arguments["shape"]
+    )
+    rates = [[1 / Fraction(scale) for scale in row] for row in drawn.tolist()]
+    return [(exposure.overall(row), list(exposure.alone(row))) for row in rates]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_histograms_draw_within_everybodys_budgets(weighted: bool) -> None:
+    task = Histograms(FILMS, weighted=weighted)
+    budgets = np.array([[0.14, 0.2, 0.33], [0.5, 0.01, 0.1], [1.0, 1.0, 1.0]])
+    epsilon, source = np.array([0.4, 0.05, 0.3]), RecordingSource(seed=8)
+    task.release([0, 1, 2, 3], [0, 1, 2], budgets=budgets, epsilon=epsilon, source=source)
+    for own, eps, (overall, alone) in zip(
+        budgets.tolist(), epsilon.tolist(), batch_losses(source, task.exposure), strict=True
+    ):
+        limit = Fraction(repr(eps))
+        assert overall <= limit
+        assert all(t <= Fraction(repr(b)) for t, b in zip(alone, own, strict=True))
+        assert overall * Fraction(102, 100) > limit  # the control: two per cent too little noise
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_histograms_alike_draw_exactly_their_plan(weighted: bool) -> None:
+    budgets = {"Crime": Fraction(1, 7), "Drama": Fraction(1, 5), "Length": Fraction(1, 3)}
+    plan = plan_histogram(FILMS, budgets=budgets, epsilon=EPSILON, weighted=weighted)
+    task, source = Histograms(FILMS, weighted=weighted), RecordingSource(seed=9)
+    task.release_alike([0, 1, 2], [0, 1], plan=plan, source=source)
+    for overall, alone in batch_losses(source, task.exposure):
+        assert nano_up(overall) == plan.mechanism.guarantee().overall
+        assert tuple(alone) == plan.spent
 
 
 def club() -> Profiles:
