@@ -37,7 +37,8 @@ from reticent.data.synthetic import multi_hot_catalogue
 from reticent.mechanisms.exposure import Exposure
 from reticent.mechanisms.multilevel_plan import plan_many
 from reticent.noise import Source
-from reticent.optim.allocation import Allocation, PowerError, allocate
+from reticent.optim.allocation import Allocation, allocate
+from reticent.optim.objectives import PowerError
 from reticent.optim.rows import maximal_rows
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from reticent.data.profiles import Profiles
 from reticent.mechanisms.multilevel_plan import plan_many
 from reticent.noise import Source
 from reticent.tasks.groups import people_where
-from reticent.tasks.histogram import Histograms, ManyHistograms, clipped, possible
+from reticent.tasks.histogram import clipped, possible
+from reticent.tasks.histogram_batches import Histograms, ManyHistograms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

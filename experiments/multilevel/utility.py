@@ -19,7 +19,8 @@ from experiments.multilevel.datasets import (
 )
 from experiments.multilevel.results import Pool, stream
 from reticent.mechanisms.exposure import Exposure
-from reticent.optim.allocation import PowerError, allocate
+from reticent.optim.allocation import allocate
+from reticent.optim.objectives import PowerError
 
 if TYPE_CHECKING:
     from typing import TypeAlias

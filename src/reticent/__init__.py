@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from reticent.preferences import Preferences
     from reticent.tasks.blip import Blip
     from reticent.tasks.clustering import Gossip
-    from reticent.tasks.histogram import Histograms, release_histogram
+    from reticent.tasks.histogram import release_histogram
+    from reticent.tasks.histogram_batches import Histograms
     from reticent.tasks.similarity import Similarity
 
 _HOMES = {
@@ -74,7 +75,7 @@ _HOMES = {
     "Preferences": "preferences",
     "Blip": "tasks.blip",
     "Gossip": "tasks.clustering",
-    "Histograms": "tasks.histogram",
+    "Histograms": "tasks.histogram_batches",
     "release_histogram": "tasks.histogram",
     "Similarity": "tasks.similarity",
 }

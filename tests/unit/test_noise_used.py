@@ -28,7 +28,7 @@ from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.tasks import blip
 from reticent.tasks.blip import Blip
 from reticent.tasks.clustering import Gossip
-from reticent.tasks.histogram import Histograms
+from reticent.tasks.histogram_batches import Histograms
 from reticent.tasks.similarity import Similarity
 from reticent.testing import RecordingSource
 

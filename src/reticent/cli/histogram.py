@@ -372,8 +372,6 @@ def _sharing(catalogue: Catalogue, made: HistogramPlan, goal: Goal, replaced: bo
 
 def _one(profiles: Profiles, path: Path, person: str | None) -> Profiles:
     """The one person alone."""
-    import numpy as np
-
     if person is None and len(profiles) != 1:
         raise Failure(
             f"{path} holds more than one person",
@@ -383,24 +381,18 @@ def _one(profiles: Profiles, path: Path, person: str | None) -> Profiles:
     if name not in profiles.people:
         why = "the list of people is public here; names are compared letter by letter"
         raise Failure(f"nobody in {path} is called {name!r}", why=why)
-    row = list(profiles.people).index(name)
-    return replace(
-        profiles,
-        indptr=np.array([0, profiles.sizes[row]], dtype=np.int64),
-        indices=profiles.row(row),
-        weights=profiles.row_weights(row),
-        people=[name],
-    )
+    return profiles.only([list(profiles.people).index(name)])
 
 
 def _release(
     made: HistogramPlan, profiles: Profiles, wishes: Preferences, source: Any, possible: bool
 ) -> NDArray[np.float64]:
-    """One row of released numbers per person; for one person alone the work depends on nothing."""
+    """One row of released numbers per person."""
     import numpy as np
 
-    from reticent.tasks.histogram import Histograms, profile_of
     from reticent.tasks.histogram import possible as make_possible
+    from reticent.tasks.histogram import profile_of
+    from reticent.tasks.histogram_batches import Histograms
 
     mechanism, catalogue = made.mechanism, made.mechanism.catalogue
     if catalogue is None:

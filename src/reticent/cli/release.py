@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import ROUND_CEILING, Context
 from enum import StrEnum
 from fractions import Fraction
@@ -168,21 +167,12 @@ def similarity(
 
 def _pair(profiles: Profiles, path: Path, names: tuple[str, str]) -> Profiles:
     """The two people alone, over the same items."""
-    import numpy as np
-
     places = {name: place for place, name in enumerate(profiles.people)}
     for name in names:
         if name not in places:
             why = "the list of people is public here; names are compared letter by letter"
             raise Failure(f"nobody in {path} is called {name!r}", why=why)
-    rows = [places[name] for name in names]
-    return replace(
-        profiles,
-        indptr=np.cumsum([0, *profiles.sizes[rows]]),
-        indices=np.concatenate([profiles.row(row) for row in rows]),
-        weights=np.concatenate([profiles.row_weights(row) for row in rows]),
-        people=list(names),
-    )
+    return profiles.only([places[name] for name in names])
 
 
 def _scope(mechanism: Similarity) -> Scope:

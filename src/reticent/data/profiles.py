@@ -136,6 +136,26 @@ class Profiles:
         """The person of each entry."""
         return np.repeat(np.arange(len(self)), self.sizes)
 
+    def only(self, people: Sequence[int] | NDArray[np.int64]) -> Profiles:
+        """Some of the people, by row and in this order, over the same items.
+
+        >>> club = Profiles.of(["ann", "bob", "cid"], ["Heat", "Up", "Heat"])
+        >>> club.only([2]).people, club.only([2]).row(0).tolist()
+        (['cid'], [0])
+        """
+        rows = np.asarray(people, dtype=np.int64)
+        indptr = np.concatenate([[0], np.cumsum(self.sizes[rows])])
+        entries = np.arange(indptr[-1]) + np.repeat(
+            self.indptr[rows] - indptr[:-1], np.diff(indptr)
+        )
+        return replace(
+            self,
+            indptr=indptr,
+            indices=self.indices[entries],
+            weights=self.weights[entries],
+            people=[self.people[row] for row in rows.tolist()],
+        )
+
     def with_weights(self, weights: ArrayLike) -> Profiles:
         """The same items with other weights, one per entry."""
         units = weight_units(weights)

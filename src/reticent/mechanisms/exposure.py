@@ -92,6 +92,12 @@ class Exposure:
         """C_j: the most that one unit can move attribute j, in steps."""
         return np.asarray(self.rows.max(axis=0))
 
+    def entries(self, catalogue: Catalogue) -> NDArray[np.int64]:
+        """Values of a catalogue that fits, in the steps of this exposure, in its own order."""
+        pairs = zip(catalogue.steps, self.steps, strict=True)
+        finer = np.array([math.floor(own / step) for own, step in pairs], dtype=np.int64)
+        return np.asarray(catalogue.units * finer[catalogue.columns])
+
     def losses(self, rates: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """What each row loses when a step of attribute j costs ``rates[j]``, exactly."""
         common = math.lcm(*(rate.denominator for rate in rates))

@@ -12,7 +12,6 @@ in steps. With zero-one profiles and a catalogue of whole numbers nothing is eve
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -230,10 +229,7 @@ class MultiLevel(Mechanism["NDArray[np.float64]"]):
     @cached_property
     def _entries(self) -> NDArray[np.int64]:
         """Values of the catalogue in the steps of the exposure."""
-        catalogue, steps = self._catalogue, self.exposure.steps
-        ratios = [a / b for a, b in zip(catalogue.steps, steps, strict=True)]
-        finer = np.array([math.floor(ratio) for ratio in ratios], dtype=np.int64)
-        return np.asarray(catalogue.units * finer[catalogue.columns])
+        return self.exposure.entries(self._catalogue)
 
     @property
     def _catalogue(self) -> Catalogue:

@@ -25,14 +25,8 @@ from reticent.guarantees import ITEM, Unit
 from reticent.mechanisms.exposure import Exposure
 from reticent.mechanisms.multilevel import MultiLevel
 from reticent.noise import LARGEST_SCALE
-from reticent.optim.allocation import (
-    TOLERANCE,
-    Allocation,
-    LatticeError,
-    Objective,
-    PowerError,
-    allocate,
-)
+from reticent.optim.allocation import TOLERANCE, Allocation, allocate
+from reticent.optim.objectives import LatticeError, Objective, PowerError
 from reticent.rational import Number, budget
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
 """Sharing a budget: the x that makes a separable convex error least under shared rows and caps.
 
-Theory    docs/theory/multilevel.md, Theorem 3 (optimum), Theorem 4 (certificate), Lemma 2 (errors)
+Theory    docs/theory/multilevel.md, Theorem 3 (optimum), Theorem 4 (certificate)
 Notation  minimise sum_j f_j(x_j) over R x <= budget, 0 < x <= caps, with f_j convex and falling;
           s = 1 - R z and q = u - z are what is left, lam and mu their multipliers
-Not here  what x means (mechanisms/), rows that imply others (rows.py), the compiled loops
-          (allocation_kernels.py).
+Not here  what x means (mechanisms/), the errors f (objectives.py), rows that imply others
+          (rows.py), the compiled loops (allocation_kernels.py).
 
 Newton's method runs on the logarithm of the slopes: for powers that equation is linear in log x,
 so that caps which differ by decades do not hurt. Every answer carries a lower bound that is proved
@@ -13,7 +13,6 @@ from its multipliers; ``gap`` is how far above it the answer is at most, relativ
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from reticent.errors import ParameterError, require
+from reticent.optim.objectives import LatticeError, Objective, PowerError
 from reticent.rational import whole
 
 if TYPE_CHECKING:
@@ -35,108 +35,6 @@ _STEPS = 100
 _CHUNK = 4096  # people that one thread takes at a time
 _MANY = 16  # people for whom compiled loops are worth loading
 _STEEPEST = 50.0  # beyond it the error of whole numbers is below 1e-20 and its slope unstable
-
-
-class Objective(ABC):
-    """Errors f_j, convex and falling in x_j > 0, by value and two derivatives.
-
-    Each method takes x with one row per person and gives an array of the same shape.
-    """
-
-    @abstractmethod
-    def value(self, x: Reals) -> Reals:
-        """f_j(x_j)."""
-
-    @abstractmethod
-    def slope(self, x: Reals) -> Reals:
-        """The first derivative, negative."""
-
-    @abstractmethod
-    def curvature(self, x: Reals) -> Reals:
-        """The second derivative, positive."""
-
-    def of_people(self, people: slice) -> Objective:
-        """The same errors for some of the people; only needed if they differ by person."""
-        del people
-        return self
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PowerError(Objective):
-    """f_j(x) = weight_j / x ** exponent: the error of continuous noise of scale 1 / x."""
-
-    exponent: float = 1.0
-    weights: Reals | float = 1.0
-
-    def __post_init__(self) -> None:
-        require(0 < self.exponent <= 8, "exponent", self.exponent, "above 0 and at most 8")
-        _check_weights(self.weights)
-
-    def value(self, x: Reals) -> Reals:
-        """Weight over power."""
-        return np.asarray(self.weights * x**-self.exponent)
-
-    def slope(self, x: Reals) -> Reals:
-        """The derivative of ``value``."""
-        return np.asarray(-self.exponent * self.weights * x ** -(self.exponent + 1))
-
-    def curvature(self, x: Reals) -> Reals:
-        """The derivative of ``slope``."""
-        p = self.exponent
-        return np.asarray(p * (p + 1) * self.weights * x ** -(p + 2))
-
-    def of_people(self, people: slice) -> PowerError:
-        """With the weights of some people."""
-        return PowerError(self.exponent, _some(self.weights, people))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LatticeError(Objective):
-    """The error of discrete Laplace noise on multiples of ``steps``, rate x. Lemma 2.
-
-    Mean absolute error step / sinh(step x), or, ``squared``, step^2 / (2 sinh^2(step x / 2)).
-    """
-
-    steps: Reals | float = 1.0
-    weights: Reals | float = 1.0
-    squared: bool = False
-
-    def __post_init__(self) -> None:
-        _check_weights(self.weights)
-        _check_weights(self.steps)
-
-    @property
-    def factors(self) -> Reals | float:
-        """What multiplies the hyperbolic functions."""
-        return self.weights * (self.steps**2 if self.squared else self.steps)
-
-    def value(self, x: Reals) -> Reals:
-        """The error itself."""
-        y = self.steps * x
-        shape = 0.5 / np.sinh(y / 2) ** 2 if self.squared else 1 / np.sinh(y)
-        return np.asarray(self.factors * shape)
-
-    def slope(self, x: Reals) -> Reals:
-        """The derivative of ``value``."""
-        y = self.steps * x
-        if self.squared:
-            shape = 0.5 * np.cosh(y / 2) / np.sinh(y / 2) ** 3
-        else:
-            shape = np.cosh(y) / np.sinh(y) ** 2
-        return np.asarray(-self.factors * self.steps * shape)
-
-    def curvature(self, x: Reals) -> Reals:
-        """The derivative of ``slope``."""
-        y = self.steps * x
-        if self.squared:
-            shape = (2 * np.cosh(y / 2) ** 2 + 1) / (4 * np.sinh(y / 2) ** 4)
-        else:
-            shape = (np.cosh(y) ** 2 + 1) / np.sinh(y) ** 3
-        return np.asarray(self.factors * self.steps**2 * shape)
-
-    def of_people(self, people: slice) -> LatticeError:
-        """With the weights of some people."""
-        return LatticeError(self.steps, _some(self.weights, people), self.squared)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -482,16 +380,6 @@ def _solver(matrix: Reals) -> Callable[[Reals], Reals]:
         return np.asarray(first + inverse @ (right - matrix @ first))
 
     return solve
-
-
-def _check_weights(values: Reals | float) -> None:
-    good = bool(np.isfinite(values).all() and np.greater(values, 0).all())
-    require(good, "weights", "other", "positive and finite")
-
-
-def _some(values: Reals | float, people: slice) -> Reals | float:
-    """The rows of some people, where there is one row each."""
-    return values[people] if isinstance(values, np.ndarray) and values.ndim == 2 else values
 
 
 def _joined(parts: list[Allocation]) -> Allocation:

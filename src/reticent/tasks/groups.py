@@ -129,10 +129,7 @@ def naive_weights(profiles: Profiles) -> Profiles:
 def people_where(profiles: Profiles, stays: NDArray[np.bool_]) -> Profiles:
     """Only the people marked, in the same order; the catalogue stays."""
     _one_each(profiles, stays)
-    kept = profiles.where(stays[profiles.rows()])
-    indptr = np.concatenate([[0], np.cumsum(profiles.sizes[stays])])
-    names = [profiles.people[i] for i in np.flatnonzero(stays).tolist()]
-    return Profiles(indptr, kept.indices, kept.weights, names, profiles.items)
+    return profiles.only(np.flatnonzero(stays))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

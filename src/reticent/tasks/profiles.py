@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 Measure: TypeAlias = "Literal['hamming', 'squared'] | Callable[[Any, Any], float]"
 Unknown: TypeAlias = Literal["nearest", "withhold", "refuse"]
+_MOST_FLOORED = 3000  # with a floor every profile may become every other: n^2 chances
 _ROUNDS = 12  # of bisection between two distortions
 _NAT = 1 / math.log(2)  # bits
 
@@ -69,8 +70,10 @@ class SparseMapping(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Give ``delta``, the distortion that is allowed on average (least leak), or ``leak_bits``, what
     may leak on average (least distortion); a sequence of limits, one per private column, limits
-    each column's leak. ``epsilon`` adds a worst-case floor: with that local-DP epsilon, at a price
-    that ``cost_of_epsilon_`` states.
+    each column's leak. A row outside the alphabet stands for the nearest profile; with ``unknown``
+    "withhold" or "refuse" one beyond ``radius`` is released as None or is an error, and either
+    tells that it was unknown. ``epsilon`` adds a worst-case floor: with that local-DP epsilon, at a
+    price that ``cost_of_epsilon_`` states.
 
     >>> people = np.array([["young", "city"], ["young", "land"], ["old", "city"]] * 20)
     >>> income = np.array([1, 0, 1] * 20)
@@ -309,6 +312,7 @@ def floored(channel: Channel, epsilon: float) -> Channel:
     s = n / (n - 1 + e^epsilon).
     """
     n = len(channel.starts) - 1
+    require(n <= _MOST_FLOORED, "epsilon", epsilon, f"left out for over {_MOST_FLOORED} profiles")
     share = n / (n - 1 + math.exp(min(epsilon, 700.0)))
     table = (1 - share) * channel.dense() + share / n
     return Channel(np.arange(n + 1) * n, np.tile(np.arange(n), n), table.T.reshape(-1))

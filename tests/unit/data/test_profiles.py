@@ -192,3 +192,14 @@ def test_nobody() -> None:
     assert len(nobody) == nobody.n_items == nobody.weighted_sizes().size == 0
     assert nobody.transposed()[0].tolist() == [0]
     assert Profiles.from_csr(sparse.csr_array((3, 0))).sizes.tolist() == [0, 0, 0]
+
+
+def test_only_some_people_in_another_order() -> None:
+    club = Profiles.of([0, 0, 1, 3, 3, 3], ["a", "b", "a", "c", "b", "a"], [1, 0.5, 1, 0, 1, 0.25])
+    some = club.only([2, 0])
+    assert some.people == [club.people[2], club.people[0]]
+    assert some.items == club.items
+    for new, old in ((0, 2), (1, 0)):
+        assert some.row(new).tolist() == club.row(old).tolist()
+        assert some.row_weights(new).tolist() == club.row_weights(old).tolist()
+    assert len(club.only([])) == 0

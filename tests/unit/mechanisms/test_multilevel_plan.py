@@ -25,7 +25,7 @@ from reticent.mechanisms.multilevel_plan import (
     safe_scales,
 )
 from reticent.noise import LARGEST_SCALE
-from reticent.optim.allocation import LatticeError, PowerError
+from reticent.optim.objectives import LatticeError, PowerError
 from reticent.rational import rational
 
 GOALS = pytest.mark.parametrize("goal", ["mae", "mse", "mael"])

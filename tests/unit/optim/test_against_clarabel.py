@@ -3,7 +3,8 @@
 from collections import Counter
 
 from benchmarks.clarabel_peer import GOALS, KINDS, answer, instances
-from reticent.optim.allocation import PowerError, allocate
+from reticent.optim.allocation import allocate
+from reticent.optim.objectives import PowerError
 
 
 def test_clarabel_finds_nothing_better() -> None:

@@ -12,7 +12,8 @@ from scipy import optimize
 from benchmarks.clarabel_peer import Program
 from reticent.errors import ParameterError
 from reticent.optim import allocation
-from reticent.optim.allocation import LatticeError, Objective, PowerError, allocate
+from reticent.optim.allocation import allocate
+from reticent.optim.objectives import LatticeError, Objective, PowerError
 
 OBJECTIVES = {
     "mae": PowerError(1),

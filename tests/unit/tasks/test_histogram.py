@@ -17,7 +17,8 @@ from reticent.mechanisms.verification import verify
 from reticent.noise import Source
 from reticent.preferences import Preferences, PreferencesError
 from reticent.tasks import histogram
-from reticent.tasks.histogram import Histograms, clipped, plan_for, possible, release_histogram
+from reticent.tasks.histogram import clipped, plan_for, possible, release_histogram
+from reticent.tasks.histogram_batches import Histograms
 from reticent.testing import ScriptedSource
 
 FILMS = Catalogue.of(
@@ -48,7 +49,7 @@ def silent(monkeypatch) -> None:
     """No noise: what is released is the histogram itself."""
     nothing = lambda *, scale, size=None, source: np.zeros(size or len(scale), dtype=np.int64)  # noqa: E731
     monkeypatch.setattr("reticent.mechanisms.multilevel.discrete_laplace", nothing)
-    monkeypatch.setattr("reticent.tasks.histogram.discrete_laplace", nothing)
+    monkeypatch.setattr("reticent.tasks.histogram_batches.discrete_laplace", nothing)
 
 
 def ask(items, preferences, provider="filmclub.example"):

@@ -10,7 +10,8 @@ from reticent.errors import BudgetExceeded, ParameterError
 from reticent.mechanisms.multilevel_plan import plan_histogram, plan_many
 from reticent.noise import Source
 from reticent.preferences import Preferences, PreferencesError
-from reticent.tasks.histogram import Histograms, plan_for, release_histogram
+from reticent.tasks.histogram import plan_for, release_histogram
+from reticent.tasks.histogram_batches import Histograms
 
 FILMS = Catalogue.of([[1, 1], [0, 1]], attributes=("Crime", "Drama"), items=("Heat", "Up"))
 WISHES = """version = 1
