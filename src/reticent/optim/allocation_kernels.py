@@ -119,7 +119,7 @@ def allocate_each(
     h, unit = np.empty((m, m)), np.empty(m)
     z, q, mu, v = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     steep, bend, dz, mu_way = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
-    pull = np.empty(m)
+    pull, inverse, ratio = np.empty(m), np.empty(rows), np.empty(rows)
     lam, s, ds, lam_way = np.zeros(rows), np.empty(rows), np.empty(rows), np.empty(rows)
     active, working = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
     inside = np.zeros(rows, dtype=np.bool_)
@@ -201,6 +201,8 @@ def allocate_each(
                 k = working[a]
                 price += lam[k]
                 complementarity += lam[k] * s[k]
+                inverse[k] = 1 / s[k]  # divisions are most of the work on a sparse row
+                ratio[k] = lam[k] * inverse[k]
                 for e in range(starts[k], starts[k + 1]):
                     v[columns[e]] += entries[e] * lam[k]
             value, lower, mismatch = 0.0, -price, 0.0
@@ -241,9 +243,8 @@ def allocate_each(
                 h[i, i] = mu[i] / q[i] + v[i] * bend[i]
             for a in range(n_working):
                 k = working[a]
-                ratio = lam[k] / s[k]
                 for e in range(starts[k], starts[k + 1]):
-                    part = ratio * entries[e]
+                    part = ratio[k] * entries[e]
                     i = columns[e]
                     for f in range(starts[k], e + 1):
                         h[i, columns[f]] += part * entries[f]
@@ -260,7 +261,7 @@ def allocate_each(
                     dz[j] = v[j] * (1 + pull[j]) - push / q[j]
                 for a in range(n_working):
                     k = working[a]
-                    push = (tau - (lam_way[k] if corrector else 0.0)) / s[k]
+                    push = (tau - (lam_way[k] if corrector else 0.0)) * inverse[k]
                     if push == 0.0:  # the predictor aims at no complementarity at all
                         continue
                     for e in range(starts[k], starts[k + 1]):
@@ -286,7 +287,7 @@ def allocate_each(
                     if ds[k] < 0:
                         primal = min(primal, -_CLOSE * s[k] / ds[k])
                     push = tau - (lam_way[k] if corrector else 0.0)
-                    way = push / s[k] - lam[k] - lam[k] / s[k] * ds[k]
+                    way = push * inverse[k] - lam[k] - ratio[k] * ds[k]
                     if way < 0:
                         dual = min(dual, -_CLOSE * lam[k] / way)
                     if corrector:
@@ -299,7 +300,7 @@ def allocate_each(
                         reached += (mu[j] + dual * way) * (q[j] - primal * dz[j])
                     for a in range(n_working):
                         k = working[a]
-                        way = -lam[k] - lam[k] / s[k] * ds[k]
+                        way = -lam[k] - ratio[k] * ds[k]
                         reached += (lam[k] + dual * way) * (s[k] + primal * ds[k])
                     centre = (max(reached, 0.0) / complementarity) ** 3
                     if mismatch > 0.5:
