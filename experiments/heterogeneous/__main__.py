@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -12,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from experiments.harness import parser, write_results
 from experiments.heterogeneous import equal_loss, figures, report
 from experiments.heterogeneous.datasets import FULL, QUICK, Scale, load
 from experiments.heterogeneous.results import Pool, Row
@@ -25,7 +24,12 @@ EVERYBODY = 10**9
 
 def main(arguments: list[str] | None = None) -> int:
     """Run everything; 1 if a figure is not as expected."""
-    asked = _parser().parse_args(arguments)
+    asked = parser(
+        "experiments.heterogeneous",
+        "Figures 1 to 5 of the paper on heterogeneous differential privacy.",
+        data="movielens-100k/ and lastfm-2k/",
+        out="heterogeneous.json",
+    ).parse_args(arguments)
     scale = QUICK if asked.quick else FULL
     started = time.process_time()
     result = run(asked.data, scale, quick=asked.quick)
@@ -36,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         (asked.out / "heterogeneous.json").write_text(json.dumps(result, indent=1))
     text = report.markdown(result, scale)
     if not asked.quick and not asked.no_docs and not result["skipped"]:
-        report.write(DOCS, text)
+        write_results(DOCS, "experiments.heterogeneous", text)
     sys.stdout.write(json.dumps(result) + "\n" if asked.json else text)
     if asked.quick:
         return 0
@@ -114,27 +118,6 @@ def _differences(pool: Pool, rows: list[Row]) -> Iterator[dict[str, Any]]:
             mean = pool.differences((row.figure, row.data, row.series, row.x), "paper")
             at = row.x + row.series.removeprefix("sketch")
             yield {"data": row.data, "x": at, "measure": row.figure} | asdict(mean)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.heterogeneous",
-        description="Figures 1 to 5 of the paper on heterogeneous differential privacy.",
-    )
-    home = os.environ.get("RETICENT_DATA")
-    parser.add_argument("--quick", action="store_true", help="a small size, for a first look")
-    parser.add_argument("--json", action="store_true", help="print data instead of tables")
-    parser.add_argument(
-        "--data",
-        type=Path,
-        metavar="DIR",
-        default=Path(home) if home else None,
-        help="holds movielens-100k/ and lastfm-2k/ (default: RETICENT_DATA)",
-    )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write heterogeneous.json there")
-    parser.add_argument("--no-docs", action="store_true", help="leave docs/papers as it is")
-    parser.add_argument("--accept", action="store_true", help="write expected.json anew")
-    return parser
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -14,6 +13,7 @@ from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: one thread, the same sums
 
+from experiments.harness import parser, write_results
 from experiments.multilevel import beyond, case_study, plots, report, stars, timing, utility
 from experiments.multilevel.datasets import FULL, QUICK, Dataset, Scale, load, load_check
 from experiments.multilevel.results import Pool
@@ -37,7 +37,12 @@ KEPT = (
 
 def main(arguments: list[str] | None = None) -> int:
     """Run everything; 1 if a figure is not as expected."""
-    asked = _parser().parse_args(arguments)
+    asked = parser(
+        "experiments.multilevel",
+        "Figures 2 to 4 and the case study of the paper on multi-level controls.",
+        data="movielens-1m/",
+        out="multilevel.json and figures",
+    ).parse_args(arguments)
     scale = QUICK if asked.quick else FULL
     started = time.process_time()
     result = run(asked.data, scale, quick=asked.quick)
@@ -51,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         (asked.out / "multilevel.json").write_text(json.dumps(result, indent=1))
     text = report.markdown(result, scale)
     if docs:
-        report.write(DOCS / "multilevel.md", text)
+        write_results(DOCS / "multilevel.md", "experiments.multilevel", text)
     sys.stdout.write(json.dumps(result) + "\n" if asked.json else text)
     if asked.accept:
         accept(result)
@@ -147,29 +152,6 @@ def accept(result: dict[str, Any]) -> None:
         for size in ("quick", "full")
     ]
     EXPECTED.write_text('{"tolerance": 0.05,\n' + ",\n".join(parts) + "}\n")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.multilevel",
-        description="Figures 2 to 4 and the case study of the paper on multi-level controls.",
-    )
-    home = os.environ.get("RETICENT_DATA")
-    parser.add_argument("--quick", action="store_true", help="a small size, for a first look")
-    parser.add_argument("--json", action="store_true", help="print data instead of tables")
-    parser.add_argument(
-        "--data",
-        type=Path,
-        metavar="DIR",
-        default=Path(home) if home else None,
-        help="holds movielens-1m/ (default: RETICENT_DATA)",
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="write multilevel.json and figures there"
-    )
-    parser.add_argument("--no-docs", action="store_true", help="leave docs/papers as it is")
-    parser.add_argument("--accept", action="store_true", help="write expected.json anew")
-    return parser
 
 
 if __name__ == "__main__":
