@@ -250,7 +250,7 @@ def _words(event: Event, utility: Utility) -> Words:
                 f"{event.loss.bits:.4g} bits about {event.loss.secret}."
             ),
             right_at_most="not bounded",
-            also=("This is an average, not a worst case: about some people it can tell more.",),
+            also=_also_on_average(event.loss),
             error=utility.sentence,
         )
     at_most = right_at_most(event.loss.overall)
@@ -285,6 +285,28 @@ def _also(loss: DPLoss) -> tuple[str, ...]:
     if loss.overall > _LITTLE:
         also.append("This is little worst-case protection.")
     return tuple(also)
+
+
+def _also_on_average(loss: MutualInformation) -> tuple[str, ...]:
+    also = ["This is an average, not a worst case: about some people it can tell more."]
+    if loss.guesses is not None:
+        before, after = (_up(100 * chance) for chance in loss.guesses)
+        also.append(
+            f"The best guess of {loss.secret} is right about {before} people in 100 before the "
+            f"release and {after} after it."
+        )
+    if loss.maximal_bits is not None:
+        also.append(
+            "The release multiplies the chance of a right first guess, of anything that depends on "
+            f"{loss.secret}, by at most {_up(2**loss.maximal_bits)}."
+        )
+    return tuple(also)
+
+
+def _up(value: float) -> str:
+    """Four digits, rounded up."""
+    rounded = Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(value)
+    return f"{rounded.normalize():f}"
 
 
 def _promise(loss: Loss) -> Promise:

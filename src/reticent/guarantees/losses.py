@@ -174,21 +174,32 @@ class MultiLevelDP:
 
 @dataclass(frozen=True, slots=True)
 class MutualInformation:
-    """An average leak in bits about ``secret``, under the prior it was computed with."""
+    """An average leak in bits about ``secret``, under the prior it was computed with.
+
+    ``guesses`` is how often the best guesser is right, before and after the release;
+    ``maximal_bits`` is the logarithm of the most that any such chance is multiplied by.
+    """
 
     kind: ClassVar[str] = "mutual-information"
     bits: float
     distortion: float
     secret: str
     prior: str
+    guesses: tuple[float, float] | None = None
+    maximal_bits: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("bits", "distortion"):
-            value = getattr(self, name)
+        told = {"bits": self.bits, "distortion": self.distortion}
+        if self.maximal_bits is not None:
+            told["maximal_bits"] = self.maximal_bits
+        for name, value in told.items():
             real = isinstance(value, (int, float)) and not isinstance(value, bool)
             require(
                 real and math.isfinite(value) and value >= 0, name, value, "finite and not negative"
             )
+        if self.guesses is not None:
+            before, after = self.guesses
+            require(0 <= before <= after <= 1, "guesses", self.guesses, "chances, the first less")
         for name in ("secret", "prior"):
             text = getattr(self, name)
             require(isinstance(text, str) and text != "", name, text, "a name")
@@ -254,6 +265,8 @@ def loss_to_dict(loss: Loss) -> dict[str, Any]:
             "distortion": loss.distortion,
             "secret": loss.secret,
             "prior": loss.prior,
+            "guesses": None if loss.guesses is None else list(loss.guesses),
+            "maximal_bits": loss.maximal_bits,
         }
     return {
         "kind": loss.kind,
@@ -266,7 +279,15 @@ def loss_to_dict(loss: Loss) -> dict[str, Any]:
 def loss_from_dict(data: Mapping[str, Any]) -> Loss:
     """Inverse of ``loss_to_dict``."""
     if data["kind"] == MutualInformation.kind:
-        return MutualInformation(data["bits"], data["distortion"], data["secret"], data["prior"])
+        guesses = data["guesses"]
+        return MutualInformation(
+            data["bits"],
+            data["distortion"],
+            data["secret"],
+            data["prior"],
+            None if guesses is None else (guesses[0], guesses[1]),
+            data["maximal_bits"],
+        )
     unit = Unit(data["unit"]["thing"], data["unit"]["relation"])
     items, attributes = Spread.from_dict(data["items"]), Spread.from_dict(data["attributes"])
     kinds: dict[str, DPLoss] = {

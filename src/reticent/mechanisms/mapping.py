@@ -146,7 +146,15 @@ class ProfileMapping(Mechanism[int]):
 
     def guarantee(self) -> MutualInformation:
         """Bits on average under the joint law, from the integer table."""
-        return MutualInformation(self.bits, self.distortion, self.secret, self.prior)
+        before, after = self.guess_rates()
+        return MutualInformation(
+            self.bits,
+            self.distortion,
+            self.secret,
+            self.prior,
+            guesses=(before, min(1.0, max(before, after))),  # sums of floats may differ in an ulp
+            maximal_bits=max(0.0, self.maximal_leakage()),
+        )
 
     @cached_property
     def sha256(self) -> str:

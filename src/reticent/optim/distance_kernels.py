@@ -27,33 +27,33 @@ popcount: Any = intrinsic(_popcount)
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def fill_distances(distance: Any, j: Any, first: Any, count: Any, out: Any) -> None:
-    """out[b] = d(j, first + b) for b < count."""
-    kind, words, codes, points, matrix, scale = distance
+def fill_distances(own: Any, j: Any, to: Any, first: Any, count: Any, out: Any) -> None:
+    """out[b] = d(j, first + b) for b < count: from a profile of ``own`` to those of ``to``."""
+    kind, words, codes, points, matrix, scale = to
     if kind == 0:
         for b in range(count):
             out[b] = matrix[j, first + b]
     elif kind == 1 and words.shape[1] == 1:
-        own = words[j, 0]
+        word = own[1][j, 0]
         for b in range(count):
-            out[b] = scale * popcount(words[first + b, 0] ^ own)
+            out[b] = scale * popcount(words[first + b, 0] ^ word)
     elif kind == 1:
         for b in range(count):
-            bits = popcount(words[first + b, 0] ^ words[j, 0])
+            bits = popcount(words[first + b, 0] ^ own[1][j, 0])
             for w in range(1, words.shape[1]):
-                bits += popcount(words[first + b, w] ^ words[j, w])
+                bits += popcount(words[first + b, w] ^ own[1][j, w])
             out[b] = scale * bits
     elif kind == 2:
         for b in range(count):
             total = 0.0
             for k in range(codes.shape[1]):
-                if codes[first + b, k] != codes[j, k]:
+                if codes[first + b, k] != own[2][j, k]:
                     total += points[0, k]
             out[b] = total
     else:
         for b in range(count):
             total = 0.0
             for k in range(points.shape[1]):
-                way = points[first + b, k] - points[j, k]
+                way = points[first + b, k] - own[3][j, k]
                 total += way * way
             out[b] = scale * total

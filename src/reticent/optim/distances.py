@@ -59,6 +59,18 @@ class Distance:
             return np.asarray((self.codes != self.codes[j]) @ self.points[0])
         return np.asarray(((self.points - self.points[j]) ** 2).sum(axis=1) * self.scale)
 
+    def pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+        """d(j, i) for pairs of profiles."""
+        if self.kind == MATRIX:
+            return np.asarray(self.matrix[first, second])
+        if self.kind == BITS:
+            counts = np.bitwise_count(self.words[first] ^ self.words[second]).sum(axis=1)
+            return np.asarray(counts * self.scale)
+        if self.kind == CODES:
+            return np.asarray((self.codes[first] != self.codes[second]) @ self.points[0])
+        far = ((self.points[first] - self.points[second]) ** 2).sum(axis=1)
+        return np.asarray(far * self.scale)
+
     def dense(self) -> NDArray[np.float64]:
         """The whole matrix, [j, i]; for small alphabets."""
         return np.array([self.row(j) for j in range(self.size)])

@@ -15,70 +15,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from reticent.optim.distance_kernels import fill_distances
-
-_BLOCK = 256
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def price(
-    distance: Any,
-    pi: Any,
-    g: Any,  # by secret: g[a, i]
-    lam: float,
-    width: float,
-    cap: int,
-    first: int,
-    last: int,
-    least: Any,
-    counts: Any,
-    outs: Any,
-    dist: Any,
-) -> None:
-    """For inputs first .. last: the least cost, and up to ``cap`` outputs near it."""
-    n, secrets = pi.shape
-    costs, near = np.empty(_BLOCK), np.empty(_BLOCK)
-    found = np.empty(n, dtype=np.int64)
-    found_cost, found_dist = np.empty(n), np.empty(n)
-    for j in range(first, last):
-        low = np.inf
-        size = 0
-        for at in range(0, n, _BLOCK):
-            count = min(_BLOCK, n - at)
-            fill_distances(distance, j, at, count, near)
-            for b in range(count):
-                costs[b] = lam * near[b]
-            for a in range(secrets):
-                share = pi[j, a]
-                for b in range(count):
-                    costs[b] += share * g[a, at + b]
-            block = np.inf
-            for b in range(count):
-                block = min(block, costs[b])
-            low = min(low, block)
-            if cap and block <= low + width:
-                for b in range(count):
-                    if costs[b] <= low + width:
-                        found[size], found_cost[size], found_dist[size] = at + b, costs[b], near[b]
-                        size += 1
-        least[j] = low
-        if not cap:
-            continue
-        edge = low + width
-        within = 0
-        for e in range(size):
-            within += found_cost[e] <= edge
-        if within > cap:
-            edge = np.partition(found_cost[:size], cap - 1)[cap - 1]
-        kept = 0
-        for ties in range(2):  # the own profile and cheaper ones first: ties may exceed the cap
-            for e in range(size):
-                tied = found_cost[e] == edge and found[e] != j
-                if found_cost[e] <= edge and tied == (ties == 1) and kept < cap:
-                    outs[j - first, kept], dist[j - first, kept] = found[e], found_dist[e]
-                    kept += 1
-        counts[j - first] = kept
-
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def soften(
@@ -140,37 +76,32 @@ def curve(
     mass: Any,
     way: Any,
     way_lam: float,
+    turns: Any,
     out: Any,
 ) -> float:
     """Minus the Hessian times (way, way_lam): ``out`` for z, and its entry for lam."""
-    n, secrets = pi.shape
+    n, free = way.shape
     for i in range(n):
         mean = 0.0
-        for a in range(secrets):
+        for a in range(free):
             mean += t[i, a] * way[i, a]
-        for a in range(secrets):
+        for a in range(free):
             out[i, a] = mass[i] * t[i, a] * (way[i, a] - mean)
     out_lam = 0.0
     for j in range(n):
         mean = 0.0
         for e in range(starts[j], starts[j + 1]):
-            if x[e] < 1e-14:
-                continue
             i = outs[e]
             turn = way_lam * dist[e]
-            for a in range(secrets):
+            for a in range(free):
                 turn += (pi[j, a] - t[i, a]) * way[i, a]
+            turns[e] = turn
             mean += x[e] * turn
         for e in range(starts[j], starts[j + 1]):
-            if x[e] < 1e-14:
-                continue
             i = outs[e]
-            turn = way_lam * dist[e]
-            for a in range(secrets):
-                turn += (pi[j, a] - t[i, a]) * way[i, a]
-            push = p[j] * x[e] * (turn - mean) / tau
+            push = p[j] * x[e] * (turns[e] - mean) / tau
             out_lam += push * dist[e]
-            for a in range(secrets):
+            for a in range(free):
                 out[i, a] += push * (pi[j, a] - t[i, a])
     return out_lam
 
@@ -189,9 +120,9 @@ def diagonal(
     out: Any,
 ) -> float:
     """The diagonal of minus the Hessian."""
-    n, secrets = pi.shape
+    n, free = out.shape
     for i in range(n):
-        for a in range(secrets):
+        for a in range(free):
             out[i, a] = mass[i] * t[i, a] * (1 - t[i, a])
     out_lam = 0.0
     for j in range(n):
@@ -202,7 +133,7 @@ def diagonal(
             i = outs[e]
             push = p[j] * x[e] / tau
             out_lam += push * (dist[e] - mean) * dist[e]
-            for a in range(secrets):
+            for a in range(free):
                 out[i, a] += push * (1 - x[e]) * (pi[j, a] - t[i, a]) ** 2
     return out_lam
 
@@ -224,20 +155,59 @@ def leak(moment: Any, prior: Any) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _slope(moment: Any, mass: Any, i: Any, shares: Any, prior: Any) -> float:
+def _learn(moment: Any, mass: Any, i: Any, prior: Any, gain: Any) -> None:
+    """gain[i, a] = ln(p(a | output i) / p(a)); minus infinity is -690."""
+    for a in range(prior.size):
+        there = moment[i, a]
+        gain[i, a] = math.log(there / (prior[a] * mass[i])) if there > 0 else -690.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _cost(gain: Any, mass: Any, i: Any, shares: Any, prior: Any) -> float:
     """Derivative of the leak when a unit of mass with ``shares`` comes to output i."""
     total = 0.0
     for a in range(prior.size):
         if shares[a] > 0:
-            there = moment[i, a]
-            if there <= 0:
-                if mass[i] <= 0:
-                    total += shares[a] * math.log(shares[a] / prior[a])
-                else:
-                    total -= shares[a] * 690.0  # minus infinity
-            else:
-                total += shares[a] * math.log(there / (prior[a] * mass[i]))
+            total += shares[a] * (gain[i, a] if mass[i] > 0 else math.log(shares[a] / prior[a]))
     return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _move(
+    moment: Any, mass: Any, source: Any, target: Any, shares: Any, extra: Any, top: Any
+) -> Any:
+    """How much mass with ``shares`` goes from one output to another: a safe Newton search."""
+    low, high, move = 0.0, top, top
+    for turn in range(40):
+        slope, bend = extra, 0.0
+        empty = turn == 0 and mass[source] - move <= 1e-15 * mass[source]
+        for a in range(shares.size):
+            share = shares[a]
+            if share <= 0:
+                continue
+            there = moment[target, a] + move * share
+            here = moment[source, a] - move * share
+            slope += share * math.log(there / (mass[target] + move))
+            bend += share * share / there
+            if empty:
+                slope -= share * math.log(share)
+            elif here > 0 and mass[source] - move > 0:
+                slope -= share * math.log(here / (mass[source] - move))
+                bend += share * share / here
+            else:
+                slope += share * 690.0
+        if turn == 0 and slope <= 0:
+            return top
+        if slope > 0:
+            high = move
+        else:
+            low = move
+        bend -= 1 / (mass[target] + move) + (0.0 if empty else 1 / (mass[source] - move))
+        step = move - slope / bend if bend > 0 else -1.0
+        move = step if low < step < high else 0.5 * (low + high)
+        if high - low <= 1e-12 * top or abs(slope) <= 1e-13:
+            break
+    return move
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -256,52 +226,31 @@ def polish(
 ) -> None:
     """Pairwise descent on leak + lam distortion: mass goes from the worst to the best output."""
     n, secrets = pi.shape
+    gain = np.zeros((n, secrets))
+    for i in range(n):
+        if mass[i] > 0:
+            _learn(moment, mass, i, prior, gain)
     for _ in range(passes):
         for j in range(n):
-            if p[j] <= 0:
+            if p[j] <= 0 or starts[j + 1] - starts[j] < 2:
                 continue
             worst, best = -1, -1
             high, low = -np.inf, np.inf
             for e in range(starts[j], starts[j + 1]):
-                cost = _slope(moment, mass, outs[e], pi[j], prior) + lam * dist[e]
+                cost = _cost(gain, mass, outs[e], pi[j], prior) + lam * dist[e]
                 if cost < low:
                     low, best = cost, e
                 if x[e] > 0 and cost > high:
                     high, worst = cost, e
-            if worst < 0 or best == worst or high - low < 1e-13:
+            if worst < 0 or best == worst or high - low < 1e-9:
                 continue
             source, target = outs[worst], outs[best]
-            extra = lam * (dist[best] - dist[worst])
             top = p[j] * x[worst]
-            lower, upper = 0.0, top
-            move = top
-            for _step in range(40):  # bisection on the sign of the derivative
-                slope = extra
-                for a in range(secrets):
-                    share = pi[j, a]
-                    if share <= 0:
-                        continue
-                    there = moment[target, a] + move * share
-                    here = moment[source, a] - move * share
-                    slope += share * math.log(there / (mass[target] + move))
-                    if here > 0 and mass[source] - move > 0:
-                        slope -= share * math.log(here / (mass[source] - move))
-                    elif _step == 0 and mass[source] - move <= 1e-15 * mass[source]:
-                        slope -= share * math.log(share)  # the source would be empty
-                    else:
-                        slope += share * 690.0
-                if _step == 0 and slope <= 0:
-                    break
-                if slope > 0:
-                    upper = move
-                else:
-                    lower = move
-                move = 0.5 * (lower + upper)
+            extra = lam * (dist[best] - dist[worst])
+            move = _move(moment, mass, source, target, pi[j], extra, top)
             if move <= 0:
                 continue
-            x[worst] = max(0.0, x[worst] - move / p[j])
-            if move == top:
-                x[worst] = 0.0
+            x[worst] = 0.0 if move == top else max(0.0, x[worst] - move / p[j])
             x[best] += move / p[j]
             mass[source] -= move
             mass[target] += move
@@ -311,3 +260,6 @@ def polish(
             if mass[source] < 1e-18:
                 mass[source] = 0.0
                 moment[source, :] = 0.0
+            else:
+                _learn(moment, mass, source, prior, gain)
+            _learn(moment, mass, target, prior, gain)

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from reticent.errors import require
 from reticent.optim.mapping import Channel, Problem, Progress, Solution, Step, information
+from reticent.optim.mapping_line import Grid, first_grid, grid_at, on_a_line
+from reticent.optim.pricing import Lists, Pricing, in_order, near_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,11 +28,18 @@ if TYPE_CHECKING:
     Reals: TypeAlias = NDArray[np.float64]
 
 _WIDTH = 12.0  # candidates cost at most this many tau more than the cheapest
-_REACH = 0.1  # of I(A; B): and this much more, because costs move before the next sweep
+_REACH = 0.25  # of I(A; B): and this much more, because costs move before the next sweep
 _CAP = 400  # candidates of one profile
+_FEW = 600  # profiles: all of them are candidates
+_FEWEST, _NEAREST = 8, 150  # first candidates: fewer on average are too few
+_ROUGHLY = 3e-3  # the relative gap of a coarser problem
 _COLDEST = 1e-6  # of I(A; B): below this temperature nothing is gained any more
 _SMALL = 2000  # profiles up to which another method may take over
 _MORE_STEPS = 2000
+_LIKELY = 1e-7  # chances below it do not bend the dual
+_PASSES = 10  # of polish
+_NEAR, _NEARER, _COLD = 1e-2, 1e-3, 1e-2  # of tau: another Newton step's gain, warm and cold
+_STEPS = 30
 _DROP = 1e-5  # of a profile's largest chance: smaller ones are left out
 
 
@@ -41,13 +50,6 @@ class State:
     z: Reals
     lam: float
     tau: float
-
-
-@dataclass(slots=True, eq=False)
-class _Lists:
-    starts: NDArray[np.int64]
-    outs: NDArray[np.int64]
-    dist: Reals
 
 
 def solve_mapping(
@@ -105,6 +107,12 @@ def _going_on(found: Solution, steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 class _Solver:
     def __init__(self, problem: Problem, start: State | None) -> None:
+        self.order = near_order(problem.distance)
+        problem = Problem(
+            np.ascontiguousarray(problem.joint[:, self.order]),
+            in_order(problem.distance, self.order),
+            problem.delta,
+        )
         self.problem = problem
         self.pi, self.p, self.prior = problem.posteriors, problem.profiles, problem.prior
         used = self.prior > 0
@@ -112,16 +120,28 @@ class _Solver:
         self.log_prior = np.log(self.prior)
         self.untouched = problem.untouched
         self.n, self.secrets = self.pi.shape
-        self.distance = problem.distance.arrays()
-        self.z = np.zeros((self.n, self.secrets))
+        self.pricing = self.certifying = Pricing(problem.distance)
+        self.grid: Grid | None = None
+        self.z = np.zeros((self.n, self.secrets - 1))  # of the last secret it is 0
         self.lam = 0.3 * self.untouched / max(problem.delta, 1e-9)
         self.tau = 0.15 * self.untouched
         self.reg = 1.0
+        if on_a_line(problem) and problem.delta > 0:
+            self._start_on_a_line()
         if start is not None:
-            self.z, self.lam, self.tau = start.z.copy(), start.lam, 0.02 * self.untouched
+            self.z, self.lam, self.tau = start.z[self.order], start.lam, 0.02 * self.untouched
         self.bound, self.multiplier = 0.0, 0.0
         self.best = Channel.identity(self.n)
         self.leak, self.distortion = self.untouched, 0.0
+
+    def _start_on_a_line(self) -> None:
+        """Begin with what coarser problems give; keep few outputs if few are enough."""
+        first = first_grid(self.problem)
+        found = _Solver(first.coarse(self.problem), None).run(_ROUGHLY, np.inf, None).state
+        self.z, self.lam, self.tau = first.between(found.z), found.lam, 4 * found.tau
+        self.grid = grid_at(self.problem, self.lam)
+        if self.grid is not None:
+            self.pricing = Pricing(self.problem.distance, self.grid.kept)
 
     def run(self, relative_gap: float, seconds: float, progress: Progress | None) -> Solution:
         began, history, interrupted = time.perf_counter(), [], False
@@ -143,16 +163,16 @@ class _Solver:
                     if self.leak - self.bound <= goal or step.seconds > seconds:
                         break
                     if violation > 0.1 * self.tau:
-                        self.lists = _union(self.lists, fresh)
+                        self.lists = self.lists.union(fresh)
                     elif self.tau <= _COLDEST * self.untouched:
                         break
                     else:
                         self.tau *= 0.4
-                        self.lists, _ = self._price(self.tau)
+                        self.lists = self._narrowed(fresh)
         except KeyboardInterrupt:
             interrupted = True
         return Solution(
-            self.best,
+            self._as_given(self.best),
             self.leak,
             self.bound,
             self.distortion,
@@ -160,59 +180,56 @@ class _Solver:
             self.untouched,
             tuple(history),
             interrupted,
-            State(self.z, self.lam, self.tau),
+            State(self.z[np.argsort(self.order)], self.lam, self.tau),
         )
+
+    def _as_given(self, channel: Channel) -> Channel:
+        """The channel with profiles in the order of the problem."""
+        inputs, outs = self.order[channel.inputs], self.order[channel.outs]
+        sort = np.lexsort((outs, inputs))
+        starts = np.searchsorted(inputs[sort], np.arange(self.n + 1))
+        return Channel(starts, outs[sort], channel.chances[sort])
 
     def _posterior(self, z: Reals) -> tuple[Reals, Reals]:
         """t_i and g_i = ln(t_i / p)."""
-        high = z + self.log_prior
+        high = np.zeros((self.n, self.secrets))
+        high[:, :-1] = z
+        high += self.log_prior
         high = high - high.max(axis=1, keepdims=True)
         g = high - np.log(np.exp(high).sum(axis=1, keepdims=True)) - self.log_prior
         return np.exp(g + self.log_prior), g
 
-    def _price(self, tau: float, cap: int = _CAP) -> tuple[_Lists, float]:
+    def _price(self, tau: float, cap: int = _CAP) -> tuple[Lists, float]:
         """Candidates within reach at ``tau``, and the lower bound of Theorem 2."""
-        from reticent.optim.mapping_kernels import price
-
-        _, g = self._posterior(self.z)
-        by_secret = np.ascontiguousarray(g.T)
-        least = np.empty(self.n)
-        cap = self.n if self.n <= 600 else min(self.n, cap)
-        rows = max(1, min(self.n, (1 << 22) // cap))
-        parts: list[tuple[Any, ...]] = []
-        for first in range(0, self.n, rows):
-            last = min(first + rows, self.n)
-            counts = np.empty(last - first, dtype=np.int64)
-            outs = np.empty((last - first, cap), dtype=np.int32)
-            dist = np.empty((last - first, cap))
-            width = _WIDTH * tau + _REACH * self.untouched
-            price(
-                self.distance,
-                self.pi,
-                by_secret,
-                self.lam,
-                width,
-                cap,
-                first,
-                last,
-                least,
-                counts,
-                outs,
-                dist,
-            )
-            keep = np.arange(cap) < counts[:, None]
-            parts.append((counts, outs[keep], dist[keep]))
-        counts = np.concatenate([part[0] for part in parts])
-        lists = _Lists(
-            np.concatenate([[0], np.cumsum(counts)]),
-            np.concatenate([part[1] for part in parts]).astype(np.int64),
-            np.concatenate([part[2] for part in parts]),
-        )
+        cap = self.n if self.n <= _FEW else min(self.n, cap)
+        width = _WIDTH * tau + _REACH * self.untouched
+        if self.grid is not None:
+            self.z = self.grid.between(self.z[self.grid.kept])
+        gains = self._posterior(self.z)[1]
+        lists, least = self.pricing.cheapest(self.pi, gains, self.lam, width, cap)
+        if self.grid is not None:
+            _, least = self.certifying.cheapest(self.pi, gains, self.lam, 0.0, 0)
         return lists, float(self.p @ least) - self.lam * self.problem.delta
 
-    def _first_lists(self) -> _Lists:
-        """The nearest outputs of every profile."""
-        return self._price(np.inf)[0] if self.n <= 600 else self._price(np.inf, cap=150)[0]
+    def _narrowed(self, lists: Lists) -> Lists:
+        """Those of ``lists`` that are candidates at the present temperature."""
+        costs = self._costs(lists)
+        least = np.minimum.reduceat(costs, lists.starts[:-1])
+        width = _WIDTH * self.tau + _REACH * self.untouched
+        return lists.only(costs <= least[lists.inputs] + width)
+
+    def _costs(self, lists: Lists) -> Reals:
+        inputs = lists.inputs
+        gain = np.einsum("ea,ea->e", self.pi[inputs], self.g[lists.outs])
+        return np.asarray(self.lam * lists.dist + gain)
+
+    def _first_lists(self) -> Lists:
+        """Outputs near enough at the first temperature; the nearest ones where those are few."""
+        if self.n <= _FEW:
+            return self._price(np.inf)[0]
+        near, _ = self._price(self.tau)
+        few = len(near.outs) < _FEWEST * self.n
+        return self._price(np.inf, cap=_NEAREST)[0] if few else near
 
     def _soften(self, z: Reals, lam: float) -> tuple[float, float]:
         """Value of the dual at tau and E[d]; leaves x, mass and moment behind."""
@@ -240,21 +257,20 @@ class _Solver:
 
     def _restricted(self) -> float:
         """The bound as it would be if only the lists existed: at the hard minimum."""
-        costs = self.lam * self.lists.dist
-        inputs = np.repeat(np.arange(self.n), np.diff(self.lists.starts))
-        costs = costs + (self.pi[inputs] * self.g[self.lists.outs]).sum(axis=1)
+        costs = self._costs(self.lists)
         least = np.minimum.reduceat(costs, self.lists.starts[:-1])
         return float(self.p @ least) - self.lam * self.problem.delta
 
     def _ascend(self) -> None:
         """Newton steps on the smoothed dual over the lists; the ridge follows their success."""
+        near = _NEAR if self.tau > _COLD * self.untouched else _NEARER
         self._settle_price()
         value, distortion = self._soften(self.z, self.lam)
-        for _ in range(15):
-            slope = self.moment - self.mass[:, None] * self.t
+        for _ in range(_STEPS):
+            slope = (self.moment - self.mass[:, None] * self.t)[:, :-1]
             slope_lam = distortion - self.problem.delta
             way, way_lam, decrement = self._direction(slope, slope_lam)
-            if decrement < 1e-2 * self.tau:
+            if decrement < near * self.tau:
                 return
             length = min(1.0, 3.0 / max(np.abs(way).max(), 1e-300))
             if way_lam != 0:  # far off its path the price of distortion loses all feeling
@@ -295,9 +311,10 @@ class _Solver:
         """Conjugate gradients on (-H + reg diag(p)) way = slope, with the diagonal in front."""
         from reticent.optim.mapping_kernels import curve, diagonal
 
-        lists, tau = self.lists, self.tau
-        scale = np.empty_like(self.z)
-        arrays = (lists.starts, lists.outs, lists.dist, self.pi, self.p, self.t, tau, self.x)
+        tau, likely = self.tau, self.x > _LIKELY
+        lists, x = self.lists.only(likely), self.x[likely]
+        scale, turns = np.empty_like(self.z), np.empty(len(x))
+        arrays = (lists.starts, lists.outs, lists.dist, self.pi, self.p, self.t, tau, x)
         scale_lam = diagonal(*arrays, self.mass, scale)
         ridge = (self.reg * self.p + 1e-12)[:, None]
         ridge_lam = 0.01 * self.problem.delta**2 / tau + 1e-12
@@ -311,7 +328,7 @@ class _Solver:
         first = size
         image = np.empty_like(slope)
         for _ in range(12):
-            image_lam = curve(*arrays, self.mass, turn, turn_lam, image)
+            image_lam = curve(*arrays, self.mass, turn, turn_lam, turns, image)
             image += ridge * turn
             image_lam += ridge_lam * turn_lam
             bend = float((turn * image).sum() + turn_lam * image_lam)
@@ -341,7 +358,7 @@ class _Solver:
         top = np.maximum.reduceat(self.x, lists.starts[:-1])
         kept = self.x > _DROP * np.repeat(top, counts)
         inputs = np.repeat(np.arange(n), counts)[kept]
-        sparse = _Lists(
+        sparse = Lists(
             np.searchsorted(inputs, np.arange(n + 1)), lists.outs[kept], lists.dist[kept]
         )
         x = self.x[kept] / np.bincount(inputs, weights=self.x[kept], minlength=n)[inputs]
@@ -361,29 +378,18 @@ class _Solver:
             lam *= factor
         self._keep(sparse, inputs, below, above)
 
-    def _polished(self, lists: _Lists, inputs: NDArray[np.int64], x: Reals, lam: float) -> Reals:
+    def _polished(self, lists: Lists, inputs: NDArray[np.int64], x: Reals, lam: float) -> Reals:
         from reticent.optim.mapping_kernels import polish
 
         x = x.copy()
         mass, moment = self._moments(inputs, lists.outs, x)
-        polish(
-            lists.starts,
-            lists.outs,
-            lists.dist,
-            self.pi,
-            self.p,
-            self.prior,
-            lam,
-            x,
-            mass,
-            moment,
-            10,
-        )
+        fixed = (lists.starts, lists.outs, lists.dist, self.pi, self.p, self.prior, lam)
+        polish(*fixed, x, mass, moment, _PASSES)
         return np.asarray(x / np.bincount(inputs, weights=x, minlength=self.n)[inputs])
 
     def _keep(
         self,
-        lists: _Lists,
+        lists: Lists,
         inputs: NDArray[np.int64],
         below: tuple[float, Reals] | None,
         above: tuple[float, Reals] | None,
@@ -417,18 +423,6 @@ class _Solver:
             axis=1,
         )
         return mass, np.ascontiguousarray(moment)
-
-
-def _union(first: _Lists, second: _Lists) -> _Lists:
-    n = len(first.starts) - 1
-    keys, dist = [], []
-    for part in (first, second):
-        inputs = np.repeat(np.arange(n), np.diff(part.starts))
-        keys.append(inputs * n + part.outs)
-        dist.append(part.dist)
-    merged, places = np.unique(np.concatenate(keys), return_index=True)
-    inputs, outs = np.divmod(merged, n)
-    return _Lists(np.searchsorted(inputs, np.arange(n + 1)), outs, np.concatenate(dist)[places])
 
 
 def _mixed(channel: Channel, share: float) -> Channel:

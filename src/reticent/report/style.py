@@ -9,6 +9,8 @@ date, no random names and a sentence that says what the picture shows.
 from __future__ import annotations
 
 import io
+import re
+import warnings
 from html import escape
 from importlib import import_module
 from typing import Any
@@ -16,13 +18,16 @@ from typing import Any
 from reticent.errors import MissingExtra
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#767676"
+PURPLE, SKY = "#CC79A7", "#56B4E9"
 _SETTINGS = {
     "axes.spines.right": False,
     "axes.spines.top": False,
     "font.size": 10,
     "svg.fonttype": "none",
     "svg.hashsalt": "reticent",
+    "text.parse_math": False,  # a name with dollar signs is a name, not a formula
 }
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def figure(width: float, height: float) -> tuple[Any, Any]:
@@ -39,11 +44,15 @@ def figure(width: float, height: float) -> tuple[Any, Any]:
 def svg(made: Any, *, says: str) -> str:
     """The figure as SVG; ``says`` states its finding for who does not see it."""
     matplotlib, out = import_module("matplotlib"), io.StringIO()
-    with matplotlib.rc_context(_SETTINGS):
+    for words in made.findobj(import_module("matplotlib.text").Text):
+        words.set_parse_math(False)
+    with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # letters are the reader's fonts' to draw
         made.savefig(out, format="svg", bbox_inches="tight", metadata={"Date": None})
     text = out.getvalue()
     at = text.index("<svg") + len("<svg")
-    return f'{text[:at]} role="img" aria-label="{escape(says, quote=True)}"{text[at:]}'
+    told = f'{text[:at]} role="img" aria-label="{escape(says, quote=True)}"{text[at:]}'
+    return _NOT_XML.sub("\ufffd", told)
 
 
 def plain_log(axis: Any) -> None:
@@ -52,3 +61,20 @@ def plain_log(axis: Any) -> None:
     axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.6g}"))
     axis.set_minor_locator(ticker.NullLocator())
+
+
+def shortened(text: str, most: int) -> str:
+    """One line of at most ``most`` characters, cut in the middle: names often differ at the end."""
+    line = " ".join(_NOT_XML.sub("\ufffd", text).split())
+    if len(line) <= most:
+        return line
+    tail = most // 3
+    return f"{line[: most - tail - 1].rstrip()}…{line[len(line) - tail :].lstrip()}"
+
+
+def legend_below(made: Any, axes: Any, **options: Any) -> Any:
+    """The legend under the axes and their label, where it covers nothing."""
+    low = axes.get_position().y0 - 0.5 / made.get_figheight()
+    return made.legend(
+        loc="upper center", bbox_to_anchor=(0.5, low), frameon=False, borderaxespad=0, **options
+    )

@@ -130,20 +130,20 @@ def bayes_scores(mapping: ProfileMapping, released: NDArray[np.int64]) -> NDArra
     return np.asarray(chances[released])
 
 
-def bayes_auc(mapping: ProfileMapping) -> float:
-    """The area under the ROC curve of the best attacker, exactly, under the joint law."""
+def bayes_curve(mapping: ProfileMapping) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """False and true rates of the best attacker, exactly, under the joint law: no curve is above.
+
+    Releases are taken in order of p(secret 1 | release), which is the Neyman-Pearson order.
+    """
     moments = mapping.moments[mapping.moments.sum(axis=1) > 0]
     require(moments.shape[1] == 2, "mapping", moments.shape[1], "one of a secret with two values")
-    order = np.argsort(moments[:, 1] / moments.sum(axis=1), kind="stable")
-    zeros, ones = moments[order].T
-    ratios = ones / (zeros + ones)
-    below = np.cumsum(zeros)
-    # people without the secret ranked below, and half of those at the same place
-    area, at = 0.0, 0
-    while at < len(ratios):
-        end = int(np.searchsorted(ratios, ratios[at], side="right"))
-        before = below[at] - zeros[at]
-        same = zeros[at:end].sum()
-        area += ones[at:end].sum() * (before + same / 2)
-        at = end
-    return float(area / (zeros.sum() * ones.sum()))
+    order = np.argsort(-moments[:, 1] / moments.sum(axis=1), kind="stable")
+    rates = np.cumsum(moments[order], axis=0) / moments.sum(axis=0)
+    rates = np.concatenate([np.zeros((1, 2)), rates])
+    return rates[:, 0], rates[:, 1]
+
+
+def bayes_auc(mapping: ProfileMapping) -> float:
+    """The area under ``bayes_curve``; people at the same place count half."""
+    false_rates, true_rates = bayes_curve(mapping)
+    return float(np.trapezoid(true_rates, false_rates))

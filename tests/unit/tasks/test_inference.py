@@ -42,7 +42,7 @@ def test_theorem_7_no_attacker_beats_bayes(delta) -> None:
 
 def test_the_best_area_is_that_of_the_bayes_scores() -> None:
     mapping, _ = release(0.05)
-    drawn = mapping.mechanism_.release_many(mapping.places(PEOPLE), Source.seeded(4))
+    drawn = mapping.mechanism_.release_many(mapping.recoding_.places(PEOPLE), Source.seeded(4))
     measured = roc_auc_score(INCOME, bayes_scores(mapping.mechanism_, drawn))
     assert measured == pytest.approx(bayes_auc(mapping.mechanism_), abs=0.02)
 

@@ -12,15 +12,10 @@ from sklearn.utils.estimator_checks import check_estimator
 from reticent.errors import ParameterError
 from reticent.noise import Source
 from reticent.optim.mapping import Channel
-from reticent.tasks.profiles import (
-    Alphabet,
-    ReleaseOnce,
-    SparseMapping,
-    corrected_bits,
-    floored,
-    leak_under,
-    leaks,
-)
+from reticent.tasks.leakage import corrected_bits, counted, leak_under, leaks
+from reticent.tasks.learning import floored
+from reticent.tasks.profiles import SparseMapping
+from reticent.tasks.recoding import ReleaseOnce
 
 RNG = np.random.default_rng(1)
 PEOPLE = np.array([["a", "b", "c"][i] for i in RNG.integers(0, 3, 3000)]).reshape(-1, 3)
@@ -38,7 +33,7 @@ def test_the_leak_falls_and_the_distortion_is_kept() -> None:
         mapping = fitted(delta=delta)
         assert mapping.distortion_ <= delta + 1e-9
         bits.append(mapping.leak_bits_)
-        assert mapping.solution_.relative_gap <= 1e-3
+        assert mapping.learnt_.solution.relative_gap <= 1e-3
     assert bits == sorted(bits, reverse=True)
     assert bits[0] == pytest.approx(fitted(delta=0).untouched_bits_, abs=1e-9)
 
@@ -53,8 +48,8 @@ def test_a_limit_on_the_leak_is_kept_with_little_distortion() -> None:
 def test_each_private_column_has_its_own_limit() -> None:
     secrets = np.column_stack([INCOME, HEALTH])
     mapping = SparseMapping(leak_bits=[0.05, 0.2]).fit(PEOPLE, secrets)
-    joint = mapping.alphabet_.counts / mapping.alphabet_.counts.sum()
-    own = leaks(mapping.mechanism_.channel, joint, mapping.alphabet_.secrets)
+    joint = mapping.learnt_.alphabet.joint
+    own = leaks(mapping.mechanism_.channel, joint, mapping.recoding_.secrets)
     assert own[0] <= 0.05 + 1e-9
     assert own[1] <= 0.2 + 1e-9
 
@@ -62,7 +57,7 @@ def test_each_private_column_has_its_own_limit() -> None:
 def test_released_profiles_are_of_the_alphabet_and_follow_the_table() -> None:
     mapping = fitted(delta=0.1)
     released = mapping.transform(PEOPLE)
-    known = {tuple(row) for row in mapping.alphabet_.profiles.tolist()}
+    known = {tuple(row) for row in mapping.recoding_.profiles.tolist()}
     assert {tuple(row) for row in released.tolist()} <= known
     moved = (released != PEOPLE).mean()
     assert moved == pytest.approx(mapping.distortion_, abs=0.02)
@@ -71,8 +66,8 @@ def test_released_profiles_are_of_the_alphabet_and_follow_the_table() -> None:
 def test_an_epsilon_floor_is_a_worst_case_and_costs_distortion() -> None:
     mapping = fitted(delta=0.05, epsilon=6.0)
     assert mapping.mechanism_.worst_case_epsilon() <= 6.0 + 1e-9
-    assert mapping.cost_of_epsilon_ > 0
-    assert mapping.distortion_ == pytest.approx(0.05 + mapping.cost_of_epsilon_, abs=1e-6)
+    assert mapping.learnt_.cost_of_epsilon > 0
+    assert mapping.distortion_ == pytest.approx(0.05 + mapping.learnt_.cost_of_epsilon, abs=1e-6)
     whole = floored(Channel.identity(5), 2.0).dense()
     assert math.log(whole.max() / whole.min()) == pytest.approx(2.0)
     assert np.allclose(whole.sum(axis=0), 1)
@@ -91,7 +86,7 @@ def test_profiles_outside_the_alphabet() -> None:
 
 
 def test_a_person_is_released_once() -> None:
-    once = ReleaseOnce(SparseMapping(delta=0.2).fit(PEOPLE, INCOME))
+    once = ReleaseOnce(SparseMapping(delta=0.2).fit(PEOPLE, INCOME).recoding_, Source.system())
     first = once.release("ann", PEOPLE[0])
     assert all(once.release("ann", row) == first for row in PEOPLE[:50])
     assert len(once.store) == 1
@@ -99,14 +94,12 @@ def test_a_person_is_released_once() -> None:
 
 def test_held_out_people_and_bias() -> None:
     half = SparseMapping(delta=0.05).fit(PEOPLE[:500], INCOME[:500])
-    other = Alphabet.of(PEOPLE[500:], INCOME[500:])
-    same = {tuple(r): k for k, r in enumerate(half.alphabet_.profiles.tolist())}
-    joint = np.zeros_like(half.mechanism_.joint)
-    for k, row in enumerate(other.profiles.tolist()):
-        if tuple(row) in same:
-            joint[:, same[tuple(row)]] += other.counts[:, k]
-    assert leak_under(half.mechanism_, half.mechanism_.joint) == pytest.approx(half.leak_bits_)
-    assert leak_under(half.mechanism_, joint) > half.leak_bits_
+    joint, left = counted(half.recoding_, PEOPLE[500:], INCOME[500:])
+    assert joint.sum() + left == 500
+    assert leak_under(half.mechanism_.channel, half.mechanism_.joint) == pytest.approx(
+        half.leak_bits_
+    )
+    assert leak_under(half.mechanism_.channel, joint) > half.leak_bits_
 
 
 def test_the_corrected_estimate_is_nearer_the_truth() -> None:

@@ -1,0 +1,196 @@
+"""Compiled pricing of outputs: blocks of them that cannot be cheap enough are passed over.
+
+Theory    docs/theory/mapping.md, Theorem 2 (certificate), Theorem 9 (blocks)
+Notation  as in mapping_kernels.py; a block is BLOCK outputs in a row
+Not here  what a block's profiles have in common (pricing.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from reticent.optim.distance_kernels import fill_distances, popcount
+
+BLOCK = 64
+_FAST = {"nnan", "nsz", "contract", "reassoc"}  # sums in any order, so that minima are paired up
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def floors(g: Any, shares: Any, out: Any) -> None:
+    """out[m, k]: the least <pi, g_i> in block k; for two secrets at knot m of p(1 | b), else of a.
+
+    The least of linear functions is concave: between two knots it is above their chord.
+    """
+    secrets, n = g.shape
+    for m in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            low = np.inf
+            for i in range(k * BLOCK, min(n, (k + 1) * BLOCK)):
+                if secrets == 2:
+                    low = min(low, g[0, i] + shares[m] * (g[1, i] - g[0, i]))
+                else:
+                    low = min(low, g[m, i])
+            out[m, k] = low
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _apart(own: Any, all_ones: Any, any_ones: Any, scale: Any, out: Any) -> None:
+    """Adds to out[k] the bits in which a word differs from every word of block k."""
+    for k in range(out.size):
+        out[k] += scale * popcount((own & ~any_ones[k]) | (all_ones[k] & ~own))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _outside(own: Any, low: Any, high: Any, weight: Any, out: Any) -> None:
+    """Adds ``weight`` to out[k] where no code of block k can be ``own``."""
+    for k in range(out.size):
+        if own < low[k] or own > high[k]:
+            out[k] += weight
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _beyond(own: Any, low: Any, high: Any, scale: Any, out: Any) -> None:
+    """Adds to out[k] the squared distance of a number to the range of block k."""
+    for k in range(out.size):
+        far = max(low[k] - own, own - high[k], 0.0)
+        out[k] += scale * far * far
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bounds(
+    own: Any, block: Any, shares: Any, floor: Any, knots: Any, lam: Any, j: Any, out: Any
+) -> None:
+    """out[k]: no output of block k costs profile j less. Theorem 9."""
+    kind, words, codes, points, _, scale = own
+    all_ones, any_ones, low_codes, high_codes, low_points, high_points = block
+    out[:] = 0.0
+    if kind == 1:
+        for w in range(words.shape[1]):
+            _apart(words[j, w], all_ones[w], any_ones[w], lam * scale, out)
+    elif kind == 2:
+        for c in range(codes.shape[1]):
+            _outside(codes[j, c], low_codes[c], high_codes[c], lam * points[0, c], out)
+    elif kind == 3:
+        for c in range(points.shape[1]):
+            _beyond(points[j, c], low_points[c], high_points[c], lam * scale, out)
+    if shares.size == 2:
+        spot = (shares[1] - knots[0]) / (knots[1] - knots[0])
+        place = min(max(int(spot), 0), knots.size - 2)
+        part = spot - place
+        for k in range(out.size):
+            out[k] += floor[place, k] + part * (floor[place + 1, k] - floor[place, k])
+    else:
+        for a in range(shares.size):
+            share = shares[a]
+            for k in range(out.size):
+                out[k] += share * floor[a, k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _bit_costs(
+    own: Any, words: Any, scale: Any, g: Any, share: Any, lam: Any, at: Any, count: Any, costs: Any
+) -> Any:
+    """Costs from ``at`` for words of 64 bits and two secrets: one pass; the least of them."""
+    step, low = lam * scale, 1e300
+    for b in range(count):
+        bits = popcount(words[at + b, 0] ^ own)
+        cost = g[0, at + b] + share * (g[1, at + b] - g[0, at + b]) + step * bits
+        costs[b] = cost
+        low = min(low, cost)
+    return low
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _costs(
+    own: Any, to: Any, shares: Any, g: Any, lam: Any, j: Any, at: Any, count: Any, costs: Any
+) -> Any:
+    """Costs of the outputs from ``at``, and the least of them."""
+    fill_distances(own, j, to, at, count, costs)
+    for b in range(count):
+        costs[b] *= lam
+    for a in range(shares.size):
+        share = shares[a]
+        for b in range(count):
+            costs[b] += share * g[a, at + b]
+    low = 1e300
+    for b in range(count):
+        low = min(low, costs[b])
+    return low
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def price(
+    own: Any,  # distances: of the inputs
+    to: Any,  # and of the outputs
+    home: Any,  # the block of outputs that each input begins with
+    block: Any,
+    pi: Any,
+    g: Any,  # by secret: g[a, i]
+    floor: Any,
+    knots: Any,
+    lam: float,
+    width: float,
+    cap: int,
+    first: int,
+    last: int,
+    least: Any,
+    counts: Any,
+    outs: Any,
+) -> int:
+    """For inputs first .. last: the least cost, and up to ``cap`` outputs near it.
+
+    Gives back how many pairs were looked at.
+    """
+    n, secrets = g.shape[1], pi.shape[1]
+    words, scale = to[1], to[5]
+    plain = to[0] == 1 and words.shape[1] == 1 and secrets == 2
+    costs, bounds = np.empty(BLOCK), np.empty(floor.shape[1])
+    found, found_cost = np.empty(n, dtype=np.int64), np.empty(n)
+    looked = 0
+    for j in range(first, last):
+        low, size = np.inf, 0
+        _bounds(own, block, pi[j], floor, knots, lam, j, bounds)
+        for turn in range(-1, bounds.size):  # outputs near by first: they are often the cheapest
+            k = home[j] if turn < 0 else turn
+            if turn >= 0 and (k == home[j] or bounds[k] > low + width):
+                continue
+            at = k * BLOCK
+            count = min(BLOCK, n - at)
+            looked += count
+            if plain:
+                word = own[1][j, 0]
+                lowest = _bit_costs(word, words, scale, g, pi[j, 1], lam, at, count, costs)
+            else:
+                lowest = _costs(own, to, pi[j], g, lam, j, at, count, costs)
+            low = min(low, lowest)
+            if cap and lowest <= low + width:
+                for b in range(count):
+                    if costs[b] <= low + width:
+                        found[size], found_cost[size] = at + b, costs[b]
+                        size += 1
+        least[j] = low
+        if cap:
+            room = outs[j - first]
+            counts[j - first] = _keep(found[:size], found_cost[:size], low + width, j, room)
+    return looked
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _keep(found: Any, costs: Any, edge: Any, own: Any, outs: Any) -> Any:
+    """The cheapest of ``found`` up to ``edge``, as many as there is room for; their number."""
+    cap, within = outs.size, 0
+    for e in range(found.size):
+        within += costs[e] <= edge
+    if within > cap:
+        edge = np.partition(costs, cap - 1)[cap - 1]
+    kept = 0
+    for ties in range(2):  # the own profile and cheaper ones first: ties may exceed the room
+        for e in range(found.size):
+            tied = costs[e] == edge and found[e] != own
+            if costs[e] <= edge and tied == (ties == 1) and kept < cap:
+                outs[kept] = found[e]
+                kept += 1
+    return kept

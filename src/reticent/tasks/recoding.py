@@ -1,0 +1,214 @@
+"""Profiles released through a mapping: which profile a row stands for, and what it becomes.
+
+Theory    docs/theory/mapping.md, Theorem 5 (integer rows), Theorem 6 (several releases); "What this
+          promise is not"
+Notation  B = public profile, A = secret, d = distortion
+Not here  learning a mapping (learning.py), drawing (mechanisms/mapping.py), files
+          (recoding_files.py), scikit-learn (profiles.py).
+
+A ``Recoding`` is all that a person's device needs. Every release of one person adds to what is
+known about them, so ``ReleaseOnce`` draws once for each person and repeats the answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from reticent.errors import ParameterError, require
+from reticent.mechanisms.base import Release
+from reticent.mechanisms.mapping import ProfileMapping
+from reticent.noise import Source
+from reticent.optim.distances import Distance, distance_matrix, hamming, squared_euclidean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Kind: TypeAlias = "Literal['hamming', 'squared'] | Callable[[Any, Any], float]"
+Unknown: TypeAlias = Literal["nearest", "withhold", "refuse"]
+RULES: tuple[Unknown, ...] = ("nearest", "withhold", "refuse")
+_UNITS = {"hamming": "share of attributes changed", "squared": "squared distance"}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How far two profiles are apart: differing columns, by weight; squared; or any function."""
+
+    kind: Kind = "hamming"
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        known = callable(self.kind) or self.kind in _UNITS
+        require(known, "measure", self.kind, "hamming, squared or callable")
+        fits = self.weights is None or self.kind == "hamming"
+        require(fits, "weights", self.weights, "left out unless the measure is hamming")
+
+    @property
+    def unit(self) -> str:
+        """What one unit of it is."""
+        return "distance" if callable(self.kind) else _UNITS[self.kind]
+
+    def distance(self, profiles: NDArray[Any]) -> Distance:
+        """Between all profiles."""
+        if callable(self.kind):
+            return distance_matrix(self.kind, list(profiles))
+        if self.kind == "squared":
+            return squared_euclidean(profiles)
+        return hamming(profiles, weights=self.weights)
+
+    def to_all(self, row: NDArray[Any], profiles: NDArray[Any]) -> NDArray[np.float64]:
+        """From one row, which need not be among them, to all profiles."""
+        if callable(self.kind):
+            return np.array([self.kind(row, other) for other in profiles])
+        if self.kind == "squared":
+            return np.asarray(((profiles.astype(float) - row.astype(float)) ** 2).sum(axis=1))
+        weights = np.ones(len(row)) if self.weights is None else np.asarray(self.weights)
+        return np.asarray((profiles != row) @ (weights / weights.sum()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alphabet:
+    """The distinct profiles and secrets of people, and how often they go together.
+
+    ``moved`` is how far people were moved on average to come into it.
+    """
+
+    profiles: NDArray[Any]
+    secrets: NDArray[Any]
+    counts: NDArray[np.int64]  # [secret, profile]
+    moved: float = 0.0
+
+    @classmethod
+    def of(cls, public: NDArray[Any], private: NDArray[Any]) -> Alphabet:
+        """Count pairs; several private columns are one secret, their combination."""
+        profiles, which = _distinct(public)
+        secrets, kind = _distinct(private.reshape(len(private), -1))
+        counts = np.zeros((len(secrets), len(profiles)), dtype=np.int64)
+        np.add.at(counts, (kind, which), 1)
+        return cls(profiles, secrets, counts)
+
+    @property
+    def joint(self) -> NDArray[np.float64]:
+        """P(a, j) among these people."""
+        return np.asarray(self.counts / self.counts.sum())
+
+    def only(self, kept: NDArray[np.int64]) -> Alphabet:
+        """Some of the profiles; who has another one is left out."""
+        return Alphabet(self.profiles[kept], self.secrets, self.counts[:, kept])
+
+    def at_least(self, people: int, measure: Measure) -> Alphabet:
+        """Only profiles of so many people; all others count at the nearest of those.
+
+        A rare profile would tell whoever reads the mapping that somebody has it. People with one
+        are released as the rule "nearest" releases them, so the law counted here is the true one.
+        """
+        held = self.counts.sum(axis=0)
+        kept = np.flatnonzero(held >= people)
+        require(kept.size > 0, "people", people, f"at most {int(held.max())}, the commonest")
+        counts, moved = self.counts[:, kept].copy(), 0.0
+        known = self.profiles[kept]
+        for j in np.flatnonzero(held < people).tolist():
+            far = measure.to_all(self.profiles[j], known)
+            best = int(np.argmin(far))
+            counts[:, best] += self.counts[:, j]
+            moved += float(held[j]) * float(far[best])
+        return Alphabet(known, self.secrets, counts, self.moved + moved / float(held.sum()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recoding:
+    """Profiles, the mapping between them, and the rule for rows that are no profile of it.
+
+    A row outside the alphabet stands for the nearest profile; with ``unknown`` "withhold" or
+    "refuse" one beyond ``radius`` is released as None or is an error, and either tells that it was
+    unknown. ``widths`` tells whoever reads rows which columns hold ranges of numbers, and how wide.
+    """
+
+    columns: tuple[str, ...]
+    profiles: NDArray[Any]
+    secrets: NDArray[Any]
+    mechanism: ProfileMapping
+    measure: Measure = Measure()
+    unknown: Unknown = "nearest"
+    radius: float = math.inf
+    widths: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require(self.unknown in RULES, "unknown", self.unknown, ", ".join(RULES))
+        require(self.radius >= 0, "radius", self.radius, "not negative")
+        table = self.profiles.ndim == 2 and self.profiles.shape[1] == len(self.columns)
+        require(table, "columns", len(self.columns), "one name for each column of the profiles")
+        many = len(self.mechanism.starts) - 1
+        require(len(self.profiles) == many, "profiles", len(self.profiles), f"{many} of them")
+
+    def places(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """The profile of the alphabet that each row stands for, or -1 where it is withheld."""
+        known = {tuple(row): place for place, row in enumerate(self.profiles.tolist())}
+        for row in map(tuple, rows.tolist()):
+            if row not in known:
+                known[row] = self._place(np.array(row, dtype=object))
+        return np.array([known[tuple(row)] for row in rows.tolist()], dtype=np.int64)
+
+    def _place(self, row: NDArray[Any]) -> int:
+        far = self.measure.to_all(row, self.profiles)
+        best = int(np.argmin(far))
+        if self.unknown == "nearest" or far[best] <= self.radius:
+            return best
+        if self.unknown == "refuse":
+            raise ParameterError("profile", "within the declared radius", "another one")
+        return -1
+
+    def release(self, profile: Sequence[Any], source: Source) -> Release[Any]:
+        """One draw for one person: a tuple of values, or None where it is withheld."""
+        row = np.empty((1, len(profile)), dtype=object)
+        row[0] = list(profile)
+        place = int(self.places(row)[0])
+        drawn = self.mechanism.release(max(place, 0), source)
+        value = tuple(self.profiles[drawn.value].tolist()) if place >= 0 else None
+        return Release(value, drawn.event, drawn.mechanism)
+
+    def release_many(self, rows: NDArray[Any], source: Source) -> NDArray[Any]:
+        """One draw for each row, without cards."""
+        places = self.places(rows)
+        drawn = self.mechanism.release_many(np.maximum(places, 0), source)
+        released = self.profiles[drawn]
+        if (places < 0).any():
+            released = released.astype(object)
+            released[places < 0] = None
+        return np.asarray(released)
+
+
+@dataclass(slots=True, eq=False)
+class ReleaseOnce:
+    """One draw per person: asked again, the first answer is repeated, whatever the profile is now.
+
+    ``store`` may be any mapping that outlives the program.
+    """
+
+    recoding: Recoding
+    source: Source
+    store: MutableMapping[Hashable, Any] = field(default_factory=dict)
+
+    def release(self, person: Hashable, profile: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The released profile of a person."""
+        if person not in self.store:
+            self.store[person] = self.recoding.release(profile, self.source).value
+        told = self.store[person]
+        return None if told is None else tuple(told)
+
+
+def _distinct(table: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Distinct rows in order, and the number of each row's; also for columns of mixed types."""
+    if table.dtype != object:
+        rows, which = np.unique(table, axis=0, return_inverse=True)
+        return rows, which.reshape(-1)
+    places: dict[tuple[Any, ...], int] = {}
+    which = np.array([places.setdefault(tuple(row), len(places)) for row in table.tolist()])
+    rows = np.empty((len(places), table.shape[1]), dtype=object)
+    for row, place in places.items():
+        rows[place] = row
+    return rows, which

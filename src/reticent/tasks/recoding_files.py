@@ -1,0 +1,134 @@
+"""A recoding as text that a device can read: JSON, whole numbers as text, checked when read.
+
+Not here  what a recoding is (recoding.py), where files lie (cli/).
+
+The text holds the joint law of profiles and secrets that the promise is computed from: statistics
+of the people it was learnt from, which is no differentially private release of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reticent.errors import ParameterError, require
+from reticent.mechanisms.mapping import ProfileMapping
+from reticent.optim.mapping import Channel
+from reticent.tasks.recoding import Measure, Recoding
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SCHEMA = "profile-mapping/1"
+
+
+def recoding_to_json(recoding: Recoding) -> str:
+    """The recoding as JSON text, equal for equal recodings."""
+    if callable(recoding.measure.kind):
+        raise ParameterError("measure", "hamming or squared in a file", "a function")
+    mechanism = recoding.mechanism
+    categories, codes = _coded(recoding.profiles)
+    data: dict[str, Any] = {
+        "schema": SCHEMA,
+        "sha256": mechanism.sha256,
+        "secret": mechanism.secret,
+        "prior": mechanism.prior,
+        "measure": {"kind": recoding.measure.kind, "weights": recoding.measure.weights},
+        "unknown": recoding.unknown,
+        "radius": None if math.isinf(recoding.radius) else recoding.radius,
+        "columns": list(recoding.columns),
+        "categories": categories,
+        "profiles": codes,
+        "secrets": recoding.secrets.tolist(),
+        "starts": mechanism.starts.tolist(),
+        "outs": mechanism.outs.tolist(),
+        "parts": [str(part) for part in mechanism.parts.tolist()],
+        "joint": mechanism.joint.tolist(),
+        "widths": dict(recoding.widths),
+    }
+    data["file_sha256"] = _fingerprint(data)
+    return _text(data) + "\n"
+
+
+def recoding_from_json(text: str) -> Recoding:
+    """Inverse of ``recoding_to_json``; a text that was changed or cut is an error."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ParameterError("mapping", "JSON", f"line {error.lineno}: {error.msg}") from None
+    known = isinstance(data, dict) and data.get("schema") == SCHEMA
+    require(known, "mapping", "another file", f"of schema {SCHEMA}")
+    whole = data.get("file_sha256") == _fingerprint(data)
+    require(whole, "mapping", "a changed file", "the file that its fingerprint was taken of")
+    try:
+        recoding = _recoding(data)
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError):
+        raise ParameterError("mapping", "whole", "a file with parts missing or changed") from None
+    same = recoding.mechanism.sha256 == data.get("sha256")
+    require(same, "mapping", "another table", "the one that its fingerprint was taken of")
+    return recoding
+
+
+def _recoding(data: Mapping[str, Any]) -> Recoding:
+    profiles = _decoded(data["categories"], data["profiles"])
+    weights = data["measure"]["weights"]
+    measure = Measure(data["measure"]["kind"], None if weights is None else tuple(weights))
+    starts = np.array(data["starts"], dtype=np.int64)
+    outs = np.array(data["outs"], dtype=np.int64)
+    parts = np.array([int(part) for part in data["parts"]], dtype=np.int64)
+    ordered = len(starts) > 1 and starts[0] == 0 and bool((np.diff(starts) > 0).all())
+    within = bool(((outs >= 0) & (outs < len(profiles))).all()) and len(profiles) == len(starts) - 1
+    require(ordered and within and starts[-1] == len(outs), "mapping", "other", "a whole table")
+    far = Channel(starts, outs, np.ones(len(outs))).distances(measure.distance(profiles))
+    joint = np.array(data["joint"], dtype=np.float64)
+    mechanism = ProfileMapping(
+        starts, outs, parts, far, joint, data["secret"], data["prior"], measure.unit
+    )
+    radius = math.inf if data["radius"] is None else float(data["radius"])
+    secrets = np.empty((len(data["secrets"]), len(data["secrets"][0])), dtype=object)
+    secrets[:] = data["secrets"]
+    return Recoding(
+        tuple(map(str, data["columns"])),
+        profiles,
+        secrets,
+        mechanism,
+        measure,
+        data["unknown"],
+        radius,
+        {str(name): float(width) for name, width in data["widths"].items()},
+    )
+
+
+def _text(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _fingerprint(data: Mapping[str, Any]) -> str:
+    """Of all that is in the file, names and values too: SHA-256 against damage, no signature."""
+    rest = {key: value for key, value in data.items() if key != "file_sha256"}
+    return hashlib.sha256(_text(rest).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _coded(profiles: NDArray[Any]) -> tuple[list[list[Any]], list[list[int]]]:
+    """Each column's distinct values, and the profiles as numbers of them."""
+    categories: list[dict[Any, int]] = [{} for _ in range(profiles.shape[1])]
+    codes = [
+        [seen.setdefault(value, len(seen)) for seen, value in zip(categories, row, strict=True)]
+        for row in profiles.tolist()
+    ]
+    return [list(seen) for seen in categories], codes
+
+
+def _decoded(categories: list[list[Any]], codes: list[list[int]]) -> NDArray[Any]:
+    rows = [[held[code] for held, code in zip(categories, row, strict=True)] for row in codes]
+    values = [value for held in categories for value in held]
+    if values and all(isinstance(value, (int, float)) for value in values):
+        return np.array(rows)
+    table = np.empty((len(rows), len(categories)), dtype=object)
+    table[:] = rows
+    return table

@@ -1,0 +1,239 @@
+"""Releasing through a mapping, without scikit-learn: alphabets, unknown rows, files, learning."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from reticent.errors import ParameterError
+from reticent.noise import Source
+from reticent.tasks.leakage import corrected_bits, counted, features, leak_if_wrong, leak_under
+from reticent.tasks.learning import Limits, learn_mapping, trade_off
+from reticent.tasks.recoding import Alphabet, Measure, Recoding, ReleaseOnce
+from reticent.tasks.recoding_files import recoding_from_json, recoding_to_json
+
+RNG = np.random.default_rng(3)
+PEOPLE = np.array([["a", "b", "c"][i] for i in RNG.integers(0, 3, 3000)]).reshape(-1, 3)
+SECRET = ((PEOPLE == "a").sum(axis=1) + RNG.integers(0, 2, 1000) > 1).astype(int)
+ALPHABET = Alphabet.of(PEOPLE, SECRET)
+
+
+def learnt(**limits):
+    return learn_mapping(ALPHABET, Limits(**limits), columns=["x", "y", "z"], secret="income")
+
+
+def test_files_give_the_same_recoding_back() -> None:
+    recoding = learnt(delta=0.1).recoding
+    text = recoding_to_json(recoding)
+    again = recoding_from_json(text)
+    assert again.mechanism == recoding.mechanism
+    assert again.columns == ("x", "y", "z")
+    assert again.profiles.tolist() == recoding.profiles.tolist()
+    assert np.array_equal(again.mechanism.far, recoding.mechanism.far)
+    assert recoding_to_json(again) == text
+    assert again.mechanism.guarantee() == recoding.mechanism.guarantee()
+    same = recoding.release(PEOPLE[0], Source.seeded(1)).value
+    assert again.release(PEOPLE[0], Source.seeded(1)).value == same
+
+
+def test_numbers_stay_numbers_in_files() -> None:
+    points = RNG.integers(0, 5, (200, 2)).astype(float)
+    alphabet = Alphabet.of(points, (points[:, 0] > 2).astype(int))
+    made = learn_mapping(alphabet, Limits(delta=0.4), measure=Measure("squared"))
+    again = recoding_from_json(recoding_to_json(made.recoding))
+    assert again.profiles.dtype == np.float64
+    assert again.release([1.2, 0.1], Source.system()).value is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data.pop("parts"),
+        lambda data: data["parts"].__setitem__(0, "1"),
+        lambda data: data["outs"].__setitem__(0, 10**6),
+        lambda data: data["joint"][0].__setitem__(0, 0.5),
+        lambda data: data["profiles"].pop(),
+        lambda data: data.__setitem__("schema", "other/1"),
+        lambda data: data.__setitem__("unknown", "guess"),
+        lambda data: data["measure"].__setitem__("kind", "l7"),
+        lambda data: data["columns"].pop(),
+        lambda data: data["starts"].reverse(),
+    ],
+)
+def test_a_changed_file_is_an_error(change) -> None:
+    data = json.loads(recoding_to_json(learnt(delta=0.1).recoding))
+    change(data)
+    with pytest.raises(ParameterError):
+        recoding_from_json(json.dumps(data))
+
+
+def test_what_is_no_file_is_an_error() -> None:
+    for text in ("", "[]", "{", "3", '{"schema": "profile-mapping/1"}'):
+        with pytest.raises(ParameterError, match="mapping must be"):
+            recoding_from_json(text)
+
+
+def test_a_function_cannot_be_written() -> None:
+    made = learn_mapping(
+        ALPHABET, Limits(delta=0.1), measure=Measure(lambda a, b: float((a != b).sum()))
+    )
+    with pytest.raises(ParameterError, match="hamming or squared in a file"):
+        recoding_to_json(made.recoding)
+
+
+def test_rare_profiles_count_at_the_nearest_common_one() -> None:
+    people = np.array([["a", "a"]] * 10 + [["b", "b"]] * 10 + [["b", "c"]])
+    alphabet = Alphabet.of(people, np.array([0] * 10 + [1] * 11))
+    common = alphabet.at_least(5, Measure())
+    assert len(common.profiles) == 2
+    assert common.counts.sum() == 21
+    assert common.counts[1].max() == 11
+    assert common.moved == pytest.approx(0.5 / 21)
+    made = learn_mapping(common, Limits(delta=0))
+    assert made.recoding.release(["b", "c"], Source.system()).value == ("b", "b")
+    with pytest.raises(ParameterError, match="at most 10"):
+        alphabet.at_least(11, Measure())
+
+
+def test_one_person_is_drawn_once_also_when_withheld() -> None:
+    made = learn_mapping(ALPHABET, Limits(delta=0.3), unknown="withhold", radius=0.4)
+    once = ReleaseOnce(made.recoding, Source.system())
+    first = once.release("ann", PEOPLE[0])
+    assert all(once.release("ann", row) == first for row in PEOPLE[:40])
+    assert once.release("bob", ["q", "q", "q"]) is None
+    assert once.release("bob", PEOPLE[0]) is None
+
+
+def test_least_distortion_within_a_leak() -> None:
+    """Theorem 8: the limit is kept, and a little less distortion would break it."""
+    made = learnt(leak_bits=0.05)
+    assert made.leak_bits <= 0.05
+    assert learnt(delta=0.97 * made.distortion).leak_bits > 0.05 - 1e-3 * made.untouched_bits
+    assert learnt(leak_bits=10).distortion == 0
+
+
+def test_no_leak_at_all() -> None:
+    made = learnt(leak_bits=0)
+    assert made.leak_bits < 1e-12
+    assert learnt(delta=0.95 * made.distortion).leak_bits > 1e-5
+    many = np.arange(700)[:, None]
+    crowd = Alphabet.of(many, (many[:, 0] % 2))
+    with pytest.raises(ParameterError, match="more than 600 profiles"):
+        learn_mapping(crowd, Limits(leak_bits=0))
+
+
+def test_a_curve_falls() -> None:
+    found = trade_off(ALPHABET, [0.02, 0.05, 0.1])
+    assert [s.leak for s in found] == sorted([s.leak for s in found], reverse=True)
+    assert all(s.relative_gap <= 1e-3 for s in found)
+
+
+def test_columns_alone_tell_less_than_all() -> None:
+    made = learnt(delta=0.1)
+    channel, joint = made.recoding.mechanism.channel, ALPHABET.joint
+    own = features(channel, joint, ALPHABET.profiles)
+    assert (own <= made.leak_bits + 1e-12).all()
+    by_hand = np.zeros((2, 3))
+    moments = channel.moments(joint)
+    for profile, moment in zip(ALPHABET.profiles.tolist(), moments, strict=True):
+        by_hand[:, "abc".index(profile[0])] += moment
+    mass = by_hand.sum(axis=0)
+    prior = by_hand.sum(axis=1, keepdims=True)
+    assert own[0] == pytest.approx((by_hand * np.log2(by_hand / (prior * mass))).sum())
+
+
+def test_theorem_10_a_wrong_law_changes_the_leak_by_little() -> None:
+    made = learnt(delta=0.1)
+    channel = made.recoding.mechanism.channel
+    rng = np.random.default_rng(0)
+    for share in (0.001, 0.01, 0.1):
+        for _ in range(50):
+            other = rng.dirichlet(np.full(ALPHABET.counts.size, 0.05)).reshape(
+                ALPHABET.counts.shape
+            )
+            law = (1 - share) * ALPHABET.joint + share * other
+            wrong = 0.5 * np.abs(law - ALPHABET.joint).sum()
+            assert leak_under(channel, law) <= leak_if_wrong(made.leak_bits, wrong, 2)
+    assert leak_if_wrong(0.1, 0, 2) == 0.1
+    with pytest.raises(ParameterError, match="wrong must be"):
+        leak_if_wrong(0.1, 0.6, 2)
+
+
+def test_people_of_other_kinds_are_left_out_of_counts() -> None:
+    made = learn_mapping(ALPHABET, Limits(delta=0.1), unknown="withhold", radius=0.4)
+    public = np.array([["a", "b", "c"], ["q", "q", "q"], ["a", "a", "a"]])
+    counts, left = counted(made.recoding, public, np.array([0, 1, 7]))
+    assert counts.sum() == 1
+    assert left == 2
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Measure("l7"),
+        lambda: Measure("squared", (1.0,)),
+        lambda: Limits(),
+        lambda: Limits(delta=math.inf),
+        lambda: Limits(delta=0.1, epsilon=-1),
+        lambda: Limits(leak_bits=math.nan),
+        lambda: learn_mapping(ALPHABET, Limits(delta=0.1), columns=["x"]),
+        lambda: learn_mapping(ALPHABET, Limits(delta=0.1), unknown="guess"),
+        lambda: learn_mapping(ALPHABET, Limits(delta=0.1), radius=-1),
+        lambda: learn_mapping(ALPHABET, Limits(leak_bits=[0.1, 0.1])),
+    ],
+)
+def test_wrong_parameters(make) -> None:
+    with pytest.raises(ParameterError):
+        make()
+
+
+class TestDegenerate:
+    """One class, one profile, nothing allowed, everything allowed, what never occurs."""
+
+    def test_one_class(self) -> None:
+        made = learn_mapping(Alphabet.of(PEOPLE, np.zeros(1000)), Limits(delta=0.1))
+        assert made.leak_bits == 0
+        assert made.distortion == 0
+
+    def test_one_profile(self) -> None:
+        made = learn_mapping(Alphabet.of(np.array([["a"]] * 4), np.arange(4) % 2), Limits(delta=1))
+        assert made.leak_bits == 0
+        assert made.recoding.release(["a"], Source.system()).value == ("a",)
+
+    def test_no_distortion(self) -> None:
+        made = learnt(delta=0)
+        assert made.leak_bits == pytest.approx(made.untouched_bits, abs=1e-9)
+        assert (made.recoding.release_many(PEOPLE, Source.system()) == PEOPLE).all()
+
+    def test_more_distortion_than_perfect_privacy_needs(self) -> None:
+        made = learnt(delta=1.0)
+        assert made.leak_bits <= 1e-3 * made.untouched_bits
+
+    def test_what_never_occurs_is_released_as_it_is(self) -> None:
+        counts = np.array([[5, 0, 1], [1, 0, 5], [0, 0, 0]])
+        alphabet = Alphabet(np.array([["a"], ["b"], ["c"]]), np.array([[0], [1], [2]]), counts)
+        made = learn_mapping(alphabet, Limits(delta=0.2))
+        assert made.recoding.release(["b"], Source.system()).value == ("b",)
+        assert 0 < made.leak_bits < made.untouched_bits
+        assert corrected_bits(counts)[0] == pytest.approx(made.untouched_bits)
+
+    def test_profiles_given_twice(self) -> None:
+        """Two equal profiles are one: the leak is that of the merged law, or less."""
+        counts = np.array([[5, 1, 0], [0, 1, 5]])
+        twice = Alphabet(np.array([["a"], ["a"], ["b"]]), np.array([[0], [1]]), counts)
+        merged = np.array([[6, 0], [1, 5]])
+        once = Alphabet(np.array([["a"], ["b"]]), np.array([[0], [1]]), merged)
+        delta = Limits(delta=0.05)
+        gap = 1e-3 * corrected_bits(counts)[0]
+        assert learn_mapping(twice, delta).leak_bits <= learn_mapping(once, delta).leak_bits + gap
+
+    def test_no_row_at_all(self) -> None:
+        made = learnt(delta=0.1)
+        assert len(made.recoding.release_many(PEOPLE[:0], Source.system())) == 0
+
+
+def test_a_recoding_checks_its_parts() -> None:
+    made = learnt(delta=0.1).recoding
+    with pytest.raises(ParameterError, match="profiles must be"):
+        Recoding(made.columns, made.profiles[1:], made.secrets, made.mechanism)
