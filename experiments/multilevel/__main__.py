@@ -13,7 +13,8 @@ from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: one thread, the same sums
 
-from experiments.harness import parser, write_results
+from experiments import harness
+from experiments.harness import parser, progress, tell, write_results
 from experiments.multilevel import beyond, case_study, plots, report, stars, timing, utility
 from experiments.multilevel.datasets import FULL, QUICK, Dataset, Scale, load, load_check
 from experiments.multilevel.results import Pool
@@ -59,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
         write_results(DOCS / "multilevel.md", "experiments.multilevel", text)
     sys.stdout.write(json.dumps(result) + "\n" if asked.json else text)
     if asked.accept:
-        accept(result)
+        harness.accept(EXPECTED, result, "mean", KEPT)
     wrong = list(unexpected(result))
     sys.stderr.writelines(f"{sentence}\n" for sentence in wrong)
     return 1 if wrong else 0
@@ -70,18 +71,18 @@ def run(folder: Path | None, scale: Scale, *, quick: bool) -> dict[str, Any]:
     sets, skipped = load(folder, quick=quick)
     pool, costs = Pool(scale.draws), []
     for data in sets:
-        _progress(f"{data.name}: utility")
+        progress(f"{data.name}: utility")
         utility.run(pool, data, scale)
-        _progress(f"{data.name}: running time")
+        progress(f"{data.name}: running time")
         costs += timing.run(data, scale)
-        _progress(f"{data.name}: whole numbers")
+        progress(f"{data.name}: whole numbers")
         beyond.lattice(pool, data, scale)
     check, without = ([], []) if quick else load_check(folder)
     skipped += without
     for films in (sets[0], *check):
         skipped += _on_films(pool, films, scale)
     for sentence in skipped:
-        _tell(f"skipped: {sentence}")
+        tell(f"skipped: {sentence}")
     result: dict[str, Any] = {
         "size": "quick" if quick else "full",
         "private": False,  # seeded sources, public data
@@ -97,7 +98,7 @@ def run(folder: Path | None, scale: Scale, *, quick: bool) -> dict[str, Any]:
 
 def _on_films(pool: Pool, films: Dataset, scale: Scale) -> list[str]:
     """What needs profiles; a sentence for what is left out."""
-    _progress(f"{films.name}: post-processing")
+    progress(f"{films.name}: post-processing")
     beyond.post_processing(pool, films, scale)
     if films.stars is not None:
         stars.run(pool, films, scale.tested)
@@ -105,53 +106,14 @@ def _on_films(pool: Pool, films: Dataset, scale: Scale) -> list[str]:
     if als is None:
         missing = "implicit is not installed; pip install 'reticent[experiments]'"
         return [f"case study on {films.name}: {missing}"]
-    _progress(f"{films.name}: case study")
+    progress(f"{films.name}: case study")
     case_study.run(pool, films, scale, als)
     return []
 
 
-def _tell(sentence: str) -> None:
-    sys.stderr.write(f"{sentence}\n")
-    sys.stderr.flush()
-
-
-def _progress(step: str) -> None:
-    """Only for somebody who waits."""
-    if sys.stderr.isatty():
-        _tell(step)
-
-
 def unexpected(result: dict[str, Any]) -> Iterator[str]:
-    """What differs from expected.json by more than its tolerance; what was not run is passed over.
-
-    The tolerance is a share of the value, and as much again in hundredths.
-    """
-    expected = json.loads(EXPECTED.read_text())
-    held = {(r["figure"], r["data"], r["series"], r["x"]): r["mean"] for r in result["rows"]}
-    ran = {(r["figure"], r["data"]) for r in result["rows"]}
-    for *key, value in expected[result["size"]]:
-        room = expected["tolerance"] * (abs(value) + 0.01)
-        if tuple(key[:2]) in ran and not (abs(held.get(tuple(key), float("nan")) - value) <= room):
-            yield f"{' / '.join(key)}: expected {value}, got {held.get(tuple(key))}"
-
-
-def accept(result: dict[str, Any]) -> None:
-    """Write this run's part of expected.json anew, one row per line, so that changes can be read.
-
-    Figures that were not run stay as they were.
-    """
-    held = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else {"quick": [], "full": []}
-    ran = {(r["figure"], r["data"]) for r in result["rows"]}
-    held[result["size"]] = [row for row in held[result["size"]] if tuple(row[:2]) not in ran] + [
-        [r["figure"], r["data"], r["series"], r["x"], round(r["mean"], 5)]
-        for r in result["rows"]
-        if r["figure"] in KEPT
-    ]
-    parts = [
-        f'"{size}": [\n' + ",\n".join(json.dumps(row) for row in held[size]) + "\n]"
-        for size in ("quick", "full")
-    ]
-    EXPECTED.write_text('{"tolerance": 0.05,\n' + ",\n".join(parts) + "}\n")
+    """What differs from expected.json by more than its tolerance."""
+    return harness.unexpected(EXPECTED, result, "mean")
 
 
 if __name__ == "__main__":

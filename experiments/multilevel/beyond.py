@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from experiments.harness import stream
 from experiments.multilevel.datasets import EPSILONS, SIMPLEX, Dataset, Scale, budgets
-from experiments.multilevel.results import Pool, stream
+from experiments.multilevel.results import Pool
 from experiments.multilevel.utility import spent
 from reticent.data.catalogue import Catalogue
 from reticent.data.profiles import Profiles

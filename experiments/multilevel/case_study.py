@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from experiments.harness import stream
 from experiments.multilevel.beyond import Others, grown, histograms, released
 from experiments.multilevel.datasets import SIMPLEX, Dataset, Scale, budgets
-from experiments.multilevel.results import Pool, stream
+from experiments.multilevel.results import Pool
 from reticent.data.profiles import Profiles
 from reticent.data.synthetic import uniform
 from reticent.noise import Source

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.multilevel.results import stream
+from experiments.harness import stream
 from reticent.data.catalogue import Catalogue
 from reticent.data.profiles import Profiles
 from reticent.data.sources import DataMissing, find

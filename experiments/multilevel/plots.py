@@ -6,29 +6,28 @@ Okabe-Ito colours and a marker for each series, intervals always, what is not pr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from experiments import harness
+from experiments.harness import (
+    BLACK,
+    BLUE,
+    GREEN,
+    ORANGE,
+    PINK,
+    RED,
+    SKY,
+    Figure,
+    decades,
+    finished,
+)
 from experiments.multilevel import beyond, case_study
 from experiments.multilevel.datasets import EPSILONS, SHARES, SIMPLEX
 from experiments.multilevel.results import Row
 from experiments.multilevel.statements import Table
 from experiments.multilevel.utility import METHODS, PROPORTIONAL
-from reticent.report.style import svg
 
-STYLE = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-}
-BLACK, BLUE, RED, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
-PINK, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
 LOOKS = {
     PROPORTIONAL: (BLACK, "s"),
     "MAE": (BLUE, "o"),
@@ -38,43 +37,12 @@ LOOKS = {
 NAMES = {PROPORTIONAL: "proportional"} | {goal: f"optimal, goal {goal}" for goal in METHODS[1:]}
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A file name, what it shows in words, and how it is drawn."""
-
-    name: str
-    title: str
-    finding: Callable[[Table], str]
-    draw: Callable[[Any, Table], Any]
-    needs: str
+MEDIANS = "markers: medians, with 95 % intervals; dashed: means"
 
 
 def draw_all(table: Table, folder: Path) -> dict[str, str]:
     """Write every figure whose rows are there; what each one shows, by file name."""
-    pyplot = _pyplot()
-    if pyplot is None:
-        return {}
-    folder.mkdir(parents=True, exist_ok=True)
-    shown = {}
-    for figure in FIGURES:
-        if table.has(figure.needs):
-            finding = figure.finding(table)
-            with pyplot.rc_context(STYLE):
-                drawn = figure.draw(pyplot, table)
-                (folder / f"{figure.name}.svg").write_text(
-                    svg(drawn, says=finding), encoding="utf-8"
-                )
-                pyplot.close(drawn)
-            shown[figure.name] = finding
-    return shown
-
-
-def _pyplot() -> Any:
-    try:
-        import_module("matplotlib").use("Agg")
-    except ImportError:
-        return None
-    return import_module("matplotlib.pyplot")
+    return harness.draw_all(FIGURES, table, folder, table.has)
 
 
 def _line(
@@ -104,18 +72,6 @@ def _line(
         axes.plot(x, [row.mean for row in rows], color=colour, lw=0.8, ls=(0, (4, 3)))
 
 
-def _decades(axes: Any, which: str) -> None:
-    """A log axis with plain numbers on it, also between powers of ten if there are few."""
-    ticker = import_module("matplotlib.ticker")
-    axis = axes.yaxis if which == "y" else axes.xaxis
-    (axes.set_yscale if which == "y" else axes.set_xscale)("log")
-    low, high = axes.get_ylim() if which == "y" else axes.get_xlim()
-    marks = (1.0, 2.0, 5.0) if high / low < 200 else (1.0,)
-    axis.set_major_locator(ticker.LogLocator(subs=marks))
-    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    axis.set_minor_formatter(ticker.NullFormatter())
-
-
 def _panels(measures: Sequence[str], *, logs: Sequence[bool]) -> Callable[[Any, Table], Any]:
     def draw(pyplot: Any, table: Table) -> Any:
         shape = len(measures), len(table.data)
@@ -128,27 +84,16 @@ def _panels(measures: Sequence[str], *, logs: Sequence[bool]) -> Callable[[Any, 
                     place = 0.003 * (number - 1.5)
                     _line(axes, rows, LOOKS[method], NAMES[method], dodge=place)
                 if log:
-                    _decades(axes, "y")
+                    decades(axes, "y")
                 if line == 0:
                     axes.set_title(name)
                 if column == 0:
                     axes.set_ylabel(measure + (" (log)" if log else ""))
                 if line == len(measures) - 1:
                     axes.set_xlabel("epsilon")
-        return _finished(drawn, grid[0][0], 4)
+        return finished(drawn, grid[0][0], 4, MEDIANS)
 
     return draw
-
-
-def _finished(drawn: Any, axes: Any, columns: int, note: str | None = None) -> Any:
-    handles, labels = axes.get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="lower center", ncols=columns)
-    said = "markers: medians, with 95 % intervals; dashed: means" if note is None else note
-    if said:
-        drawn.suptitle(said, fontsize=8, y=0.995)
-    rows = -(-len(labels) // columns)
-    drawn.tight_layout(rect=(0, 0.01 + 0.025 * rows + 0.12 / drawn.get_figheight(), 1, 0.99))
-    return drawn
 
 
 def _time(pyplot: Any, table: Table) -> Any:
@@ -168,11 +113,11 @@ def _time(pyplot: Any, table: Table) -> Any:
             )
         axes.plot(x, [c.alone for c in costs], color=BLUE, marker="o", ms=4, label="alone, exact")
         axes.plot(x, [c.many for c in costs], color=RED, marker="^", ms=4, label="one of many")
-        _decades(axes, "y")
+        decades(axes, "y")
         axes.set_title(name)
         axes.set_xlabel("epsilon")
     grid[0][0].set_ylabel("CPU ms per person (log)")
-    return _finished(drawn, grid[0][0], 4, "fastest of three runs")
+    return finished(drawn, grid[0][0], 4, "fastest of three runs")
 
 
 def _advantage(pyplot: Any, table: Table) -> Any:
@@ -188,12 +133,12 @@ def _advantage(pyplot: Any, table: Table) -> Any:
         for number, (goal, reading, colour, marker, label) in enumerate(series):
             rows = [table.get(f"advantage, {reading}", goal, e, name) for e in EPSILONS]
             _line(axes, rows, (colour, marker), label, dodge=0.003 * (number - 1.5))
-        _decades(axes, "y")
+        decades(axes, "y")
         axes.set_title(name)
         axes.set_xlabel("epsilon")
     grid[0][0].set_ylabel("proportional / optimal (log)")
     note = "markers: medians of people's ratios, with 95 % intervals; dashed: ratios of means"
-    return _finished(drawn, grid[0][0], 4, note)
+    return finished(drawn, grid[0][0], 4, note)
 
 
 def _beyond(pyplot: Any, table: Table) -> Any:
@@ -218,8 +163,8 @@ def _beyond(pyplot: Any, table: Table) -> Any:
     for treated, look in zip(beyond.TREATED, seven, strict=True):
         rows = [table.get("post-processing", treated, e) for e in beyond.POST_EPSILONS]
         _line(right, rows, look, treated, median=False)
-    _decades(right, "x")
-    _decades(right, "y")
+    decades(right, "x")
+    decades(right, "y")
     right.set_xticks(beyond.POST_EPSILONS, [f"{e:g}" for e in beyond.POST_EPSILONS])
     right.set_xlabel("epsilon (log)")
     right.set_ylabel("MAE of the histogram (log)")
@@ -254,14 +199,14 @@ def _case(pyplot: Any, table: Table) -> Any:
         for series, (colour, dashes) in REFERENCES.items():
             value = table.get(measure, series).mean
             axes.axhline(value, color=colour, ls=dashes, lw=1.2, label=series)
-        _decades(axes, "x")
+        decades(axes, "x")
         axes.set_xticks([float(x) for x in xs], [f"{float(x):g}" for x in xs])
         axes.minorticks_off()
         axes.set_ylim(bottom=0)
         axes.set_xlabel("epsilon (log)")
         axes.set_title(measure if measure != "MAE" else "MAE (small is good)")
     note = f"{table.films}; means with 95 % intervals; horizontal: without noise"
-    return _finished(drawn, grid[0], 4, note)
+    return finished(drawn, grid[0], 4, note)
 
 
 def _found_overall(t: Table) -> str:

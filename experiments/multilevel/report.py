@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.harness import markdown_table
+from experiments.harness import claims_table, markdown_table, number
 from experiments.multilevel import beyond, case_study, stars
 from experiments.multilevel.datasets import EPSILONS, READINGS, SIMPLEX, Scale
 from experiments.multilevel.plots import FIGURES
@@ -21,7 +21,7 @@ def markdown(result: dict[str, Any], scale: Scale) -> str:
     parts = [
         _how(result, scale),
         "### The paper's claims",
-        _claims(result),
+        claims_table(result["verdicts"]),
         *_figure(result, "advantage"),
         _advantages(table),
         *_figure(result, "overall"),
@@ -40,21 +40,12 @@ def markdown(result: dict[str, Any], scale: Scale) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _number(value: float) -> str:
-    """At least three digits, never in exponents."""
-    size = abs(value)
-    if size < 5e-5:
-        return "0"
-    digits = next((d for least, d in ((100, 0), (10, 1), (1, 2), (0.1, 3)) if size >= least), 4)
-    return f"{value:,.{digits}f}"
-
-
 def _mean(row: Row) -> str:
-    return f"{_number(row.mean)} ({_number(row.mean_low)} to {_number(row.mean_high)})"
+    return f"{number(row.mean)} ({number(row.mean_low)} to {number(row.mean_high)})"
 
 
 def _median(row: Row) -> str:
-    return f"{_number(row.median)} ({_number(row.median_low)} to {_number(row.median_high)})"
+    return f"{number(row.median)} ({number(row.median_low)} to {number(row.median_high)})"
 
 
 def _how(result: dict[str, Any], scale: Scale) -> str:
@@ -76,14 +67,6 @@ def _figure(result: dict[str, Any], name: str) -> list[str]:
     return [f"### {title}", picture]
 
 
-def _claims(result: dict[str, Any]) -> str:
-    body = [
-        [f"{v['claim']} ({v['where']})", v["paper"], v["ours"], f"**{v['verdict']}**"]
-        for v in result["verdicts"]
-    ]
-    return markdown_table(["claim", "paper", "here", "verdict"], body)
-
-
 def _advantages(t: Table) -> str:
     text = (
         "Proportional over optimal, each goal judged by its own measure (MAEL: loss + 1). "
@@ -94,7 +77,7 @@ def _advantages(t: Table) -> str:
         for reading in READINGS:
             for epsilon in SHOWN:
                 rows = [t.get(f"advantage, {reading}", g, epsilon, name) for g in GOALS]
-                cells = [f"{_median(row)}; {_number(row.mean)}" for row in rows]
+                cells = [f"{_median(row)}; {number(row.mean)}" for row in rows]
                 body.append([name, reading, f"{epsilon:g}", *cells])
     return f"{text}\n\n" + markdown_table(["set", "budgets", "epsilon", *GOALS], body)
 
@@ -104,7 +87,7 @@ def _measure(t: Table, measure: str) -> str:
         [
             name,
             f"{e:g}",
-            *(f"{_median(row)}; {_number(row.mean)}" for row in _along(t, measure, e, name)),
+            *(f"{_median(row)}; {number(row.mean)}" for row in _along(t, measure, e, name)),
         ]
         for name in t.data
         for e in SHOWN

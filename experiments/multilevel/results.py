@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments.harness import stream
 from reticent.data.synthetic import below
-from reticent.noise import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LOW, HIGH = 2.5, 97.5
-
-
-def stream(*label: object) -> Source:
-    """A seeded source of its own for each labelled step, so that steps do not shift each other."""
-    text = "/".join(map(str, label)).encode()
-    return Source.seeded(zlib.crc32(text) << 32 | zlib.crc32(text[::-1]))
 
 
 @dataclass(frozen=True, slots=True)

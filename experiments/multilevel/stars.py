@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from experiments.harness import stream
 from experiments.multilevel.datasets import Dataset
-from experiments.multilevel.results import Pool, stream
+from experiments.multilevel.results import Pool
 from reticent.data.synthetic import uniform
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ lower end of the 95 % interval must reach it; if only the value does, it holds i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
+from experiments.harness import FAILS, HOLDS, OPEN, PARTLY, Verdict
 from experiments.multilevel.beyond import AVERAGE, FACTORS, PROJECTED, SHRUNK, SIZED
 from experiments.multilevel.case_study import LEARNED, NOISY, NOTHING, RANDOM
 from experiments.multilevel.case_study import SIZED as CASE_SIZED
@@ -20,24 +20,8 @@ from experiments.multilevel.results import Row
 from experiments.multilevel.timing import Cost
 from experiments.multilevel.utility import GOALS, PROPORTIONAL
 
-HOLDS, FAILS, PARTLY, OPEN = "holds", "fails", "in part", "cannot be told"
 SLOWEST = 500.0  # milliseconds
 AS_GOOD = 1.01
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One line of the table of claims."""
-
-    claim: str
-    where: str
-    paper: str
-    ours: str
-    verdict: str
-
-    def plain(self) -> dict[str, str]:
-        """As data for JSON."""
-        return asdict(self)
 
 
 class Table:

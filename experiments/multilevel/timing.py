@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments.harness import stream
 from experiments.multilevel.datasets import EPSILONS, SIMPLEX, Dataset, Scale, budgets
-from experiments.multilevel.results import stream
 from reticent.mechanisms.multilevel_plan import plan_histogram, plan_many
 
 if TYPE_CHECKING:

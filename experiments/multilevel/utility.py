@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from experiments.harness import stream
 from experiments.multilevel.datasets import (
     EPSILONS,
     READINGS,
@@ -17,7 +18,7 @@ from experiments.multilevel.datasets import (
     Scale,
     budgets,
 )
-from experiments.multilevel.results import Pool, stream
+from experiments.multilevel.results import Pool
 from reticent.mechanisms.exposure import Exposure
 from reticent.optim.allocation import allocate
 from reticent.optim.objectives import PowerError

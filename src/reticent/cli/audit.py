@@ -1,6 +1,7 @@
 """``reticent audit``: attack our own noise, and show that each attack would notice a fault.
 
-Not here  the attacks (testing/), how they are put together (audit_checks.py).
+Not here  the attacks (testing/), how they are put together (audit_checks.py), attacks on released
+          profiles (attack.py).
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
     from reticent.cli.audit_checks import Finding
 
 app = typer.Typer(
-    help="Attack the noise this toolkit makes.", rich_markup_mode=None, no_args_is_help=True
+    help="Attack what this toolkit releases.", rich_markup_mode=None, no_args_is_help=True
 )
 
 
 @app.callback()
 def audit() -> None:
-    """Attack the noise this toolkit makes."""
+    """Attack what this toolkit releases."""
 
 
 @app.command("noise")

@@ -14,7 +14,20 @@ from typing import Annotated
 import typer
 
 from reticent._version import __version__
-from reticent.cli import audit, card, demo, doctor, histogram, neighbours, prefs, recommend, release
+from reticent.cli import (
+    attack,
+    audit,
+    card,
+    demo,
+    doctor,
+    histogram,
+    mapping,
+    neighbours,
+    prefs,
+    profile,
+    recommend,
+    release,
+)
 from reticent.cli.failures import ExitCode, explain
 from reticent.cli.output import prepare_streams, silence, talk
 
@@ -33,7 +46,10 @@ app.command("neighbours")(neighbours.neighbours)
 app.command("recommend")(recommend.recommend)
 app.command("plan")(histogram.plan)
 release.app.command("histogram")(histogram.histogram)
-app.add_typer(release.app, name="release")
+release.app.command("profile")(profile.profile)
+audit.app.command("attack")(attack.attack)
+app.add_typer(mapping.app, name="fit")
+app.add_typer(release.app, name="release", help="Release something, with its guarantee card.")
 app.add_typer(prefs.app, name="prefs")
 app.add_typer(card.app, name="card")
 app.add_typer(audit.app, name="audit")

@@ -90,6 +90,10 @@ class Plan:
         )
         return f"right at most {', '.join(chances)}"
 
+    def consequence(self) -> str:
+        """What who looks can gain, as a sentence."""
+        return f"Who looks for one item can be {self.odds()}."
+
     def say(self, as_json: bool) -> None:
         """Answer a dry run."""
         if as_json:
@@ -147,7 +151,7 @@ def _warn(plan: Plan) -> None:
 
 
 def _ask(plan: Plan) -> None:
-    talk(f"{plan.title}. Who looks for one item can be {plan.odds()}.")
+    talk(f"{plan.title}. {plan.consequence()}")
     _warn(plan)
     talk(f"This spends {plan.cost()}. Go on? [y/N]")
     if sys.stdin.readline().strip().casefold() not in ("y", "yes"):

@@ -7,10 +7,7 @@ A catalogue is public, so errors may name a row of it.
 
 from __future__ import annotations
 
-import csv
-import gzip
 import math
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +15,8 @@ from scipy import sparse
 
 from reticent.data.catalogue import Catalogue
 from reticent.data.interactions import TableError
-from reticent.errors import MissingExtra, ParameterError
+from reticent.data.text_tables import read_lines
+from reticent.errors import ParameterError
 
 CATALOGUES = (".csv", ".csv.gz", ".parquet")
 
@@ -32,7 +30,7 @@ def read_catalogue(path: str | Path) -> Catalogue:
     path = Path(path)
     if not path.name.casefold().endswith(CATALOGUES):
         raise ParameterError("catalogue", f"a file named {', '.join(CATALOGUES)}", path.name)
-    header, lines = _parquet(path) if path.suffix == ".parquet" else _csv(path)
+    header, lines = read_lines(path)
     names = [name.strip() for name in header]
     folded = [name.casefold() for name in names]
     if len(set(folded)) < len(folded):
@@ -43,38 +41,6 @@ def read_catalogue(path: str | Path) -> Catalogue:
         rule = "columns item and attribute (and value), or item and then one column per attribute"
         raise TableError(path.name, f"has columns {', '.join(names)}; it must have {rule}")
     return _from_wide(path, names[1:], lines)
-
-
-def _csv(path: Path) -> tuple[list[str], list[list[str]]]:
-    opened = gzip.open if path.name.casefold().endswith(".gz") else open
-    try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-            lines = [line for line in csv.reader(file) if line]
-    except (gzip.BadGzipFile, EOFError, UnicodeDecodeError, csv.Error):
-        raise TableError(path.name, "must be a table of text in UTF-8") from None
-    if not lines:
-        raise TableError(path.name, "is empty")
-    if any(len(line) != len(lines[0]) for line in lines):
-        raise TableError(path.name, "must have as many fields in each line as in the header")
-    return lines[0], lines[1:]
-
-
-def _parquet(path: Path) -> tuple[list[str], list[list[str]]]:
-    try:
-        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise MissingExtra("reading Parquet", "arrow") from None
-    try:
-        with path.open("rb") as file:
-            table = parquet.ParquetFile(file).read()
-    except arrow.ArrowException:
-        raise TableError(path.name, "must be a Parquet file") from None
-    columns = [[_text(value) for value in column.to_pylist()] for column in table.columns]
-    return table.column_names, [list(line) for line in zip(*columns, strict=True)]
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
 
 
 def _from_long(path: Path, header: list[str], lines: list[list[str]]) -> Catalogue:

@@ -247,7 +247,7 @@ def _words(event: Event, utility: Utility) -> Words:
         return Words(
             odds=(
                 "On average over the people it was computed for, this release tells at most "
-                f"{event.loss.bits:.4g} bits about {event.loss.secret}."
+                f"{_up(event.loss.bits)} bits about {event.loss.secret}."
             ),
             right_at_most="not bounded",
             also=_also_on_average(event.loss),

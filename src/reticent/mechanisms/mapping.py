@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 BITS = 62
 _WHOLE = 1 << BITS
+_DRAWS = 1 << 18  # at a time
 _PRINTED = 4096  # entries of a table that fits on a card
 
 
@@ -71,7 +72,9 @@ class ProfileMapping(Mechanism[int]):
         require(len(sizes) == 1, "parts", "other", "one for each entry")
         inside = bool(((self.outs >= 0) & (self.outs < count)).all() and (self.parts > 0).all())
         require(inside, "outs", "other", "profiles of the alphabet, each with a chance")
-        whole = np.array([int(part.sum()) for part in np.split(self.parts, self.starts[1:-1])])
+        rows = np.diff(self.starts)
+        require(bool((rows > 0).all()), "starts", "other", "rising: a chance for each profile")
+        whole = np.add.reduceat(self.parts.astype(object), self.starts[:-1])  # cannot overflow
         require(bool((whole == _WHOLE).all()), "parts", "other", "whole: 2**62 for each profile")
 
     @classmethod
@@ -206,16 +209,20 @@ class ProfileMapping(Mechanism[int]):
     def __hash__(self) -> int:
         return hash(self.sha256)
 
+    @cached_property
+    def unchanged(self) -> float:
+        """The share of people whose profile is released as it is."""
+        inputs = self.channel.inputs
+        return float(
+            self.joint.sum(axis=0)[inputs] @ (self.channel.chances * (self.outs == inputs))
+        )
+
     def utility(self) -> Utility:
         """Distortion on average over the joint law."""
-        kept = float(
-            self.joint.sum(axis=0)[self.channel.inputs]
-            @ (self.channel.chances * (self.outs == self.channel.inputs))
-        )
         return Utility(
             sentence=(
                 f"on average {self.distortion:.4g} ({self.unit_of_distortion}); "
-                f"{100 * kept:.3g} of 100 profiles are released as they are"
+                f"{100 * self.unchanged:.3g} of 100 profiles are released as they are"
             ),
             mean_absolute_error=self.distortion,
         )
@@ -243,41 +250,33 @@ class ProfileMapping(Mechanism[int]):
         """One draw for profile number ``data``; what is no profile counts as the first one."""
         count = len(self.starts) - 1
         known = isinstance(data, (int, np.integer)) and 0 <= data < count
-        row = int(data) if known else 0
-        drawn = int(source.long_words(1)[0] >> np.uint64(64 - BITS))
-        place = int((self._table[row] <= drawn).sum())
-        return Release.by(self, int(self._outputs[row, place]), source)
+        row = np.array([int(data) if known else 0])
+        return Release.by(self, int(self.release_many(row, source)[0]), source)
 
     def release_many(self, profiles: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """One draw for each of many profiles of the alphabet, without cards."""
-        drawn = source.long_words(len(profiles)) >> np.uint64(64 - BITS)
+        """One draw for each of many profiles of the alphabet, without cards.
+
+        The search takes as many steps as the longest row needs, whichever profile it is for.
+        """
         released = np.empty(len(profiles), dtype=np.int64)
-        rows = max(1, (1 << 22) // self._table.shape[1])
-        for at in range(0, len(profiles), rows):
-            own = profiles[at : at + rows]
-            words = drawn[at : at + rows].astype(np.int64)
-            places = (self._table[own] <= words[:, None]).sum(axis=1)
-            released[at : at + rows] = self._outputs[own, places]
+        for at in range(0, len(profiles), _DRAWS):
+            own = profiles[at : at + _DRAWS]
+            drawn = source.long_words(len(own)) >> np.uint64(64 - BITS)
+            low, high = self.starts[own], self.starts[own + 1]
+            for _ in range(int(np.diff(self.starts).max()).bit_length()):
+                middle = (low + high) >> 1
+                above = self._sums[middle] <= drawn
+                low, high = np.where(above, middle + 1, low), np.where(above, high, middle)
+            released[at : at + _DRAWS] = self.outs[low]
         return released
 
     @cached_property
-    def _table(self) -> NDArray[np.int64]:
-        """Cumulative chances, rows padded to one length: the work depends on no profile."""
-        width = int(np.diff(self.starts).max())
-        table = np.full((len(self.starts) - 1, width), _WHOLE, dtype=np.int64)
-        places = np.arange(len(self.outs)) - self.starts[self.channel.inputs]
-        sums = np.cumsum(self.parts.astype(object))
-        before = np.concatenate([[0], sums])[self.starts[self.channel.inputs]]
-        table[self.channel.inputs, places] = (sums - before).astype(np.int64)
-        return table
-
-    @cached_property
-    def _outputs(self) -> NDArray[np.int64]:
-        width = self._table.shape[1]
-        outputs = np.zeros((len(self.starts) - 1, width), dtype=np.int64)
-        places = np.arange(len(self.outs)) - self.starts[self.channel.inputs]
-        outputs[self.channel.inputs, places] = self.outs
-        return outputs
+    def _sums(self) -> NDArray[np.uint64]:
+        """Chances added up within each row; sums over all rows wrap and the difference is exact."""
+        over_all = np.cumsum(self.parts.astype(np.uint64), dtype=np.uint64)
+        before = over_all[self.starts[:-1]] - self.parts[self.starts[:-1]].astype(np.uint64)
+        within = over_all - np.repeat(before, np.diff(self.starts))
+        return np.append(within, np.uint64(_WHOLE))
 
 
 def integer_rows(

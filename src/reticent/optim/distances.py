@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MATRIX, BITS, CODES, POINTS = range(4)
 _WORD_BITS = 64
 _MOST_WORDS = 4
+_PAIRS = 1 << 20  # looked up at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +62,13 @@ class Distance:
 
     def pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
         """d(j, i) for pairs of profiles."""
+        found = np.empty(len(first))
+        for at in range(0, len(found), _PAIRS):
+            part = slice(at, at + _PAIRS)
+            found[part] = self._pairs(first[part], second[part])
+        return found
+
+    def _pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
         if self.kind == MATRIX:
             return np.asarray(self.matrix[first, second])
         if self.kind == BITS:

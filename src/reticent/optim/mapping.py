@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     Reals: TypeAlias = NDArray[np.float64]
 
 
-_PAIRS = 1 << 20  # looked up at a time
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """Least leak at a given distortion: joint law [secret, profile], distances, and Delta.
@@ -122,11 +119,7 @@ class Channel:
 
     def distances(self, distance: Distance) -> Reals:
         """d(j, i) of each entry."""
-        found, inputs = np.empty(len(self.outs)), self.inputs
-        for at in range(0, len(found), _PAIRS):
-            part = slice(at, at + _PAIRS)
-            found[part] = distance.pairs(inputs[part], self.outs[part])
-        return found
+        return distance.pairs(self.inputs, self.outs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

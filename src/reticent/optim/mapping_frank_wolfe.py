@@ -22,6 +22,7 @@ import numpy as np
 
 from reticent.errors import require
 from reticent.optim.mapping import Channel, Problem, Progress, Solution, Step, information
+from reticent.optim.pricing import Pricing
 from reticent.rational import whole
 
 if TYPE_CHECKING:
@@ -239,6 +240,8 @@ class Prices:
     def cheapest(self, g: Reals, empty: Whole) -> Cheapest:
         """The pricing of the linear step at the gradient g. Theorem 1."""
         by_secret = np.ascontiguousarray(g.T)
+        if self._table is None:
+            return _Sweep(self, g, empty).cheapest
 
         def price(rows: Whole, lam: float) -> Choice:
             outs = np.empty(len(rows), dtype=np.int64)
@@ -279,6 +282,29 @@ class Prices:
             weights = np.exp(-rate * self.far(rows[part])[:, empty]) * self.mass[part, None]
             found += weights.T @ self.pi[part]
         return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+class _Sweep:
+    """Pricing without a table of distances, by compiled blocks."""
+
+    def __init__(self, prices: Prices, g: Reals, empty: Whole) -> None:
+        self.prices, self.g = prices, g
+        used = np.setdiff1d(np.arange(prices.size), empty)
+        self.used = Pricing(prices.problem.distance, used)
+        self.empty = Pricing(prices.problem.distance, empty) if len(empty) else None
+
+    def cheapest(self, rows: Whole, lam: float) -> Choice:
+        """Among outputs in use by their slope, among the others the nearest."""
+        own, pi = self.prices.columns[rows], self.prices.pi[rows]
+        found, least = self.used.cheapest(pi, self.g, lam, 0.0, 1, own)
+        outs, far = found.outs, found.dist
+        if self.empty is not None:
+            near, _ = self.empty.cheapest(pi, np.zeros_like(self.g), 1.0, 0.0, 1, own)
+            better = self.prices.divergence[rows] + lam * near.dist < least
+            outs, far = np.where(better, near.outs, outs), np.where(better, near.dist, far)
+            costs = np.einsum("ja,ja->j", pi, self.g[outs])
+            return Choice(outs, np.where(better, self.prices.divergence[rows], costs), far)
+        return Choice(outs, np.einsum("ja,ja->j", pi, self.g[outs]), far)
 
 
 def gradient(problem: Problem, channel: Channel) -> Reals:

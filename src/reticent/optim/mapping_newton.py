@@ -29,16 +29,18 @@ if TYPE_CHECKING:
 
 _WIDTH = 12.0  # candidates cost at most this many tau more than the cheapest
 _REACH = 0.25  # of I(A; B): and this much more, because costs move before the next sweep
-_CAP = 400  # candidates of one profile
+_CAP, _LEAST_CAP = 400, 32  # candidates of one profile; in a crowd
+_ENTRIES = 1 << 23  # of all candidate lists together
 _FEW = 600  # profiles: all of them are candidates
 _FEWEST, _NEAREST = 8, 150  # first candidates: fewer on average are too few
 _ROUGHLY = 3e-3  # the relative gap of a coarser problem
+_WARM = 0.02  # of I(A; B): the temperature of a search that starts where another ended
 _COLDEST = 1e-6  # of I(A; B): below this temperature nothing is gained any more
 _SMALL = 2000  # profiles up to which another method may take over
 _MORE_STEPS = 2000
 _LIKELY = 1e-7  # chances below it do not bend the dual
 _PASSES = 10  # of polish
-_NEAR, _NEARER, _COLD = 1e-2, 1e-3, 1e-2  # of tau: another Newton step's gain, warm and cold
+_NEAR, _NEARER, _COLD = 1e-2, 1e-3, 3e-3  # of tau: another Newton step's gain, warm and cold
 _STEPS = 30
 _DROP = 1e-5  # of a profile's largest chance: smaller ones are left out
 
@@ -67,7 +69,7 @@ def solve_mapping(
     require(0 <= relative_gap < 1, "relative_gap", relative_gap, "at least 0 and below 1")
     require(seconds >= 0, "seconds", seconds, "not negative")
     began = time.perf_counter()
-    found = _Solver(problem, start).run(relative_gap, seconds, progress)
+    found = _Solver(problem, start, began + seconds).run(relative_gap, progress)
     left = seconds - (time.perf_counter() - began)
     done = found.interrupted or found.relative_gap <= relative_gap or left <= 0
     if done or len(problem.profiles) > _SMALL:
@@ -106,7 +108,8 @@ def _going_on(found: Solution, steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 class _Solver:
-    def __init__(self, problem: Problem, start: State | None) -> None:
+    def __init__(self, problem: Problem, start: State | None, deadline: float) -> None:
+        self.deadline = deadline
         self.order = near_order(problem.distance)
         problem = Problem(
             np.ascontiguousarray(problem.joint[:, self.order]),
@@ -129,7 +132,7 @@ class _Solver:
         if on_a_line(problem) and problem.delta > 0:
             self._start_on_a_line()
         if start is not None:
-            self.z, self.lam, self.tau = start.z[self.order], start.lam, 0.02 * self.untouched
+            self.z, self.lam, self.tau = start.z[self.order], start.lam, _WARM * self.untouched
         self.bound, self.multiplier = 0.0, 0.0
         self.best = Channel.identity(self.n)
         self.leak, self.distortion = self.untouched, 0.0
@@ -137,13 +140,14 @@ class _Solver:
     def _start_on_a_line(self) -> None:
         """Begin with what coarser problems give; keep few outputs if few are enough."""
         first = first_grid(self.problem)
-        found = _Solver(first.coarse(self.problem), None).run(_ROUGHLY, np.inf, None).state
+        coarse = _Solver(first.coarse(self.problem), None, self.deadline)
+        found = coarse.run(_ROUGHLY, None).state
         self.z, self.lam, self.tau = first.between(found.z), found.lam, 4 * found.tau
         self.grid = grid_at(self.problem, self.lam)
         if self.grid is not None:
             self.pricing = Pricing(self.problem.distance, self.grid.kept)
 
-    def run(self, relative_gap: float, seconds: float, progress: Progress | None) -> Solution:
+    def run(self, relative_gap: float, progress: Progress | None) -> Solution:
         began, history, interrupted = time.perf_counter(), [], False
         goal = relative_gap * self.untouched
         try:
@@ -160,7 +164,7 @@ class _Solver:
                     history.append(step)
                     if progress is not None:
                         progress(step)
-                    if self.leak - self.bound <= goal or step.seconds > seconds:
+                    if self.leak - self.bound <= goal or self._late():
                         break
                     if violation > 0.1 * self.tau:
                         self.lists = self.lists.union(fresh)
@@ -201,7 +205,7 @@ class _Solver:
 
     def _price(self, tau: float, cap: int = _CAP) -> tuple[Lists, float]:
         """Candidates within reach at ``tau``, and the lower bound of Theorem 2."""
-        cap = self.n if self.n <= _FEW else min(self.n, cap)
+        cap = self.n if self.n <= _FEW else min(cap, max(_LEAST_CAP, _ENTRIES // self.n))
         width = _WIDTH * tau + _REACH * self.untouched
         if self.grid is not None:
             self.z = self.grid.between(self.z[self.grid.kept])
@@ -270,7 +274,7 @@ class _Solver:
             slope = (self.moment - self.mass[:, None] * self.t)[:, :-1]
             slope_lam = distortion - self.problem.delta
             way, way_lam, decrement = self._direction(slope, slope_lam)
-            if decrement < near * self.tau:
+            if decrement < near * self.tau or self._late():
                 return
             length = min(1.0, 3.0 / max(np.abs(way).max(), 1e-300))
             if way_lam != 0:  # far off its path the price of distortion loses all feeling
@@ -291,6 +295,9 @@ class _Solver:
                 continue
             self.reg = max(0.03, self.reg * (0.5 if length == whole else 2.0))
             self.z, self.lam, value, distortion = z, lam, new, far
+
+    def _late(self) -> bool:
+        return time.perf_counter() > self.deadline
 
     def _settle_price(self) -> None:
         """The price of distortion at which the soft choices just meet Delta, z as it is."""

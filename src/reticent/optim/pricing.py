@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from reticent.optim.distances import BITS, CODES, MATRIX, Distance
-from reticent.optim.mapping import Channel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,9 +121,18 @@ class Pricing:
         self.looked = 0  # pairs, so far
 
     def cheapest(
-        self, pi: Reals, g: Reals, lam: float, width: float, cap: int
+        self,
+        pi: Reals,
+        g: Reals,
+        lam: float,
+        width: float,
+        cap: int,
+        rows: NDArray[np.int64] | None = None,
     ) -> tuple[Lists, Reals]:
-        """Up to ``cap`` outputs within ``width`` of each profile's least cost, and that cost."""
+        """Up to ``cap`` outputs within ``width`` of each profile's least cost, and that cost.
+
+        Profiles are all of them, or ``rows``; ``pi`` has a row for each.
+        """
         from reticent.optim.pricing_kernels import floors, price
 
         n, secrets = pi.shape
@@ -135,23 +143,26 @@ class Pricing:
             knots = np.linspace(low, max(high, low + 1e-9), _KNOTS)
         floor = np.empty((len(knots) if secrets == 2 else secrets, self.blocks))
         floors(by_secret, knots, floor)
-        fixed = (self.own, self.to, self.home, self.common, pi, by_secret, floor, knots)
+        own, to, home = self.own, self.to, self.home
+        if rows is not None:
+            some = _from(self.given, rows)
+            own, home = some.arrays(), self.home[rows]
+            to = _to(some, self.kept).arrays() if some.kind == MATRIX else to
+        fixed = (own, to, home, self.common, pi, by_secret, floor, knots)
         least, cap = np.empty(n), min(cap, len(self.kept))
-        rows = max(1, min(n, _PART // max(cap, 1)))
+        many = max(1, min(n, _PART // max(cap, 1)))
         sizes, found = [], []
-        for first in range(0, n, rows):
-            last = min(first + rows, n)
+        for first in range(0, n, many):
+            last = min(first + many, n)
             counts = np.zeros(last - first, dtype=np.int64)
-            outs = np.empty((last - first, cap), dtype=np.int32)
-            self.looked += price(*fixed, lam, width, cap, first, last, least, counts, outs)
+            near = np.empty((last - first, cap), dtype=np.int32)
+            self.looked += price(*fixed, lam, width, cap, first, last, least, counts, near)
             sizes.append(counts)
-            found.append(outs[np.arange(cap) < counts[:, None]])
+            found.append(near[np.arange(cap) < counts[:, None]])
         starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-        held = self.kept[np.concatenate(found)]
-        return Lists(starts, held, self._distances(starts, held)), least
-
-    def _distances(self, starts: NDArray[np.int64], outs: NDArray[np.int64]) -> Reals:
-        return Channel(starts, outs, np.empty(0)).distances(self.given)
+        outs = self.kept[np.concatenate(found)]
+        inputs = np.repeat(np.arange(n) if rows is None else rows, np.diff(starts))
+        return Lists(starts, outs, self.given.pairs(inputs, outs)), least
 
 
 def _to(distance: Distance, kept: NDArray[np.int64]) -> Distance:
@@ -159,3 +170,10 @@ def _to(distance: Distance, kept: NDArray[np.int64]) -> Distance:
     if distance.kind == MATRIX:
         return replace(distance, matrix=np.ascontiguousarray(distance.matrix[:, kept]))
     return in_order(distance, kept)
+
+
+def _from(distance: Distance, rows: NDArray[np.int64]) -> Distance:
+    """Only some inputs: of a matrix its rows, of everything else the profiles."""
+    if distance.kind == MATRIX:
+        return replace(distance, matrix=np.ascontiguousarray(distance.matrix[rows]))
+    return in_order(distance, rows)

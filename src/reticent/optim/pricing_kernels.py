@@ -122,6 +122,24 @@ def _costs(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _cheapest(found: Any, costs: Any, size: Any, cap: Any) -> Any:
+    """Keeps the ``cap`` cheapest in front, of equal ones the first; how many, and their dearest."""
+    if size <= cap:
+        return size, np.inf
+    edge = np.partition(costs[:size], cap - 1)[cap - 1]
+    ties = cap
+    for e in range(size):
+        ties -= costs[e] < edge
+    kept = 0
+    for e in range(size):
+        if costs[e] < edge or (costs[e] == edge and ties > 0):
+            ties -= costs[e] == edge
+            found[kept], costs[kept] = found[e], costs[e]
+            kept += 1
+    return kept, edge
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def price(
     own: Any,  # distances: of the inputs
     to: Any,  # and of the outputs
@@ -148,14 +166,15 @@ def price(
     words, scale = to[1], to[5]
     plain = to[0] == 1 and words.shape[1] == 1 and secrets == 2
     costs, bounds = np.empty(BLOCK), np.empty(floor.shape[1])
-    found, found_cost = np.empty(n, dtype=np.int64), np.empty(n)
+    room = 2 * cap + BLOCK
+    found, found_cost = np.empty(room, dtype=np.int64), np.empty(room)
     looked = 0
     for j in range(first, last):
-        low, size = np.inf, 0
+        low, size, edge = np.inf, 0, np.inf
         _bounds(own, block, pi[j], floor, knots, lam, j, bounds)
         for turn in range(-1, bounds.size):  # outputs near by first: they are often the cheapest
             k = home[j] if turn < 0 else turn
-            if turn >= 0 and (k == home[j] or bounds[k] > low + width):
+            if turn >= 0 and (k == home[j] or bounds[k] > min(low + width, edge)):
                 continue
             at = k * BLOCK
             count = min(BLOCK, n - at)
@@ -166,31 +185,26 @@ def price(
             else:
                 lowest = _costs(own, to, pi[j], g, lam, j, at, count, costs)
             low = min(low, lowest)
-            if cap and lowest <= low + width:
+            if cap and lowest <= low + width and lowest < edge:
                 for b in range(count):
-                    if costs[b] <= low + width:
+                    if costs[b] <= low + width and costs[b] < edge:
                         found[size], found_cost[size] = at + b, costs[b]
+                        if turn < 0 and at + b == j:  # of equal ones the first stays
+                            found[size], found_cost[size] = found[0], found_cost[0]
+                            found[0], found_cost[0] = j, costs[b]
                         size += 1
+                if size >= 2 * cap:  # what is not among the cheapest now never will be
+                    size, edge = _cheapest(found, found_cost, size, cap)
         least[j] = low
         if cap:
-            room = outs[j - first]
-            counts[j - first] = _keep(found[:size], found_cost[:size], low + width, j, room)
+            for e in range(size):
+                if found_cost[e] > low + width:
+                    found_cost[e] = np.inf
+            size, _ = _cheapest(found, found_cost, size, cap)
+            kept = 0
+            for e in range(size):
+                if found_cost[e] < np.inf:
+                    outs[j - first, kept] = found[e]
+                    kept += 1
+            counts[j - first] = kept
     return looked
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _keep(found: Any, costs: Any, edge: Any, own: Any, outs: Any) -> Any:
-    """The cheapest of ``found`` up to ``edge``, as many as there is room for; their number."""
-    cap, within = outs.size, 0
-    for e in range(found.size):
-        within += costs[e] <= edge
-    if within > cap:
-        edge = np.partition(costs, cap - 1)[cap - 1]
-    kept = 0
-    for ties in range(2):  # the own profile and cheaper ones first: ties may exceed the room
-        for e in range(found.size):
-            tied = costs[e] == edge and found[e] != own
-            if costs[e] <= edge and tied == (ties == 1) and kept < cap:
-                outs[kept] = found[e]
-                kept += 1
-    return kept

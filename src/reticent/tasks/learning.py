@@ -8,8 +8,9 @@ Not here  the solver (optim/mapping_newton.py), releasing (recoding.py), scikit-
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -182,18 +183,22 @@ class _Search:
     distance: Distance
     limits: Limits
     progress: Progress | None
+    began: float = field(default_factory=time.monotonic)
     state: State | None = None
+    stopped: bool = False
 
     def at(self, delta: float) -> Solution:
         """The least leak at ``delta``."""
         found = solve_mapping(
             Problem.of(self.alphabet.joint, self.distance, delta),
             relative_gap=self.limits.relative_gap,
-            seconds=self.limits.seconds,
+            seconds=max(0.0, self.began + self.limits.seconds - time.monotonic()),
             start=self.state,
             progress=self.progress,
         )
         self.state = found.state if found.history else self.state
+        late = time.monotonic() > self.began + self.limits.seconds
+        self.stopped = self.stopped or found.interrupted or late
         return found
 
     def excess(self, solution: Solution) -> float:
@@ -213,7 +218,7 @@ class _Search:
         high, under = found.distortion, self.excess(found)
         kept = 0
         for _ in range(_ROUNDS):
-            if high - low <= _NEAR * high:
+            if self.stopped or high - low <= _NEAR * high:
                 break
             share = over / (over - under)
             delta = low + min(max(share, 0.05), 0.95) * (high - low)
@@ -225,7 +230,7 @@ class _Search:
             else:
                 low, over = delta, excess
                 under, kept = (under / 2, -1) if kept == -1 else (under, -1)
-        return found
+        return replace(found, interrupted=True) if self.stopped else found
 
     def constant(self) -> Solution:
         """Everybody released as one profile: the nearest to all among the most probable ones."""

@@ -108,7 +108,7 @@ class Alphabet:
         """
         held = self.counts.sum(axis=0)
         kept = np.flatnonzero(held >= people)
-        require(kept.size > 0, "people", people, f"at most {int(held.max())}, the commonest")
+        require(kept.size > 0, "people", people, "met by some profile: all are rarer")
         counts, moved = self.counts[:, kept].copy(), 0.0
         known = self.profiles[kept]
         for j in np.flatnonzero(held < people).tolist():

@@ -48,6 +48,21 @@ def test_blocks_lose_nothing(name: str, secrets: int) -> None:
         assert np.allclose(alone, least, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", INSTANCES)
+def test_some_inputs_and_some_outputs(name: str) -> None:
+    distance = INSTANCES[name]
+    rng = np.random.default_rng(9)
+    n = distance.size
+    kept, rows = np.flatnonzero(rng.random(n) < 0.6), np.flatnonzero(rng.random(n) < 0.5)
+    pi, g = rng.dirichlet(np.ones(3), size=n)[rows], rng.normal(size=(n, 3))
+    costs = pi @ g.T + 2.0 * distance.dense()[rows]
+    lists, least = Pricing(distance, kept).cheapest(pi, g, 2.0, 0.0, 1, rows)
+    assert np.allclose(least, costs[:, kept].min(axis=1))
+    assert np.allclose(costs[np.arange(len(rows)), lists.outs], least)
+    assert np.isin(lists.outs, kept).all()
+    assert np.allclose(lists.dist, distance.dense()[rows, lists.outs])
+
+
 def test_far_blocks_are_passed_over() -> None:
     line = squared_euclidean(np.arange(4096.0)[:, None])
     pricing = Pricing(line)

@@ -92,7 +92,7 @@ def test_rare_profiles_count_at_the_nearest_common_one() -> None:
     assert common.moved == pytest.approx(0.5 / 21)
     made = learn_mapping(common, Limits(delta=0))
     assert made.recoding.release(["b", "c"], Source.system()).value == ("b", "b")
-    with pytest.raises(ParameterError, match="at most 10"):
+    with pytest.raises(ParameterError, match="all are rarer"):
         alphabet.at_least(11, Measure())
 
 

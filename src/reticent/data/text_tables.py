@@ -1,0 +1,58 @@
+"""Reading a table as lines of text: CSV, also gzipped, and Parquet.
+
+Not here  what the columns mean (catalogue_files.py, people_tables.py), long tables of who has which
+          item (interactions.py).
+
+Errors name the file and its form, never a value.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zlib
+from importlib import import_module
+from pathlib import Path
+
+from reticent.data.interactions import TableError
+from reticent.errors import MissingExtra
+
+
+def read_lines(path: Path) -> tuple[list[str], list[list[str]]]:
+    """The header and the lines below it, all of one length."""
+    return _parquet(path) if path.name.casefold().endswith(".parquet") else _csv(path)
+
+
+def _csv(path: Path) -> tuple[list[str], list[list[str]]]:
+    opened = gzip.open if path.name.casefold().endswith(".gz") else open
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            lines = [line for line in csv.reader(file) if line]
+    except (gzip.BadGzipFile, EOFError, zlib.error, UnicodeDecodeError, csv.Error):
+        raise TableError(path.name, "must be a table of text in UTF-8") from None
+    if not lines:
+        raise TableError(path.name, "is empty")
+    if any(len(line) != len(lines[0]) for line in lines):
+        raise TableError(path.name, "must have as many fields in each line as in the header")
+    return lines[0], lines[1:]
+
+
+def _parquet(path: Path) -> tuple[list[str], list[list[str]]]:
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise MissingExtra("reading Parquet", "arrow") from None
+    try:
+        with path.open("rb") as file:
+            table = parquet.ParquetFile(file).read()
+    except arrow.ArrowException:
+        raise TableError(path.name, "must be a Parquet file") from None
+    try:
+        columns = [[_text(value) for value in column.to_pylist()] for column in table.columns]
+    except UnicodeDecodeError:
+        raise TableError(path.name, "must be a table of text in UTF-8") from None
+    return table.column_names, [list(line) for line in zip(*columns, strict=True)]
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,579 @@
+"""``reticent fit mapping``, ``reticent release profile`` and ``reticent audit attack``."""
+
+import csv
+import json
+import sys
+
+import pytest
+
+from reticent.cli import mapping_search
+from reticent.tasks.recoding import Recoding
+from reticent.tasks.recoding_files import recoding_from_json
+
+CANARY = "canary-9184"
+FIT = ("fit", "mapping", "people.csv", "--secret", "income", "--public", "age,town,job")
+RELEASE = ("release", "profile", "m.json", "people.csv")
+ATTACK = ("audit", "attack", "m.json", "people.csv")
+
+
+def people() -> list[list[str]]:
+    """Four hundred people whose income goes with their age and job; one has a rare town."""
+    rows = []
+    for number in range(400):
+        age, town = 20 + number % 40, ("Ulm", "Bern", "Oslo")[number % 3]
+        job = ("clerk", "smith")[number // 2 % 2]
+        rich = (age > 38) is (number % 5 > 0) if job == "clerk" else number % 4 == 0
+        health = ("well", "ill", "so-so")[number * 7 % 11 % 3]
+        rows.append([f"p{number}", str(age), town, job, "high" if rich else "low", health])
+    rows[7][2] = CANARY
+    return rows
+
+
+def written(path, rows, heads=("user", "age", "town", "job", "income", "health")) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([heads, *rows])
+
+
+@pytest.fixture(scope="module")
+def mapping(tmp_path_factory, cli) -> str:
+    folder = tmp_path_factory.mktemp("mapping")
+    written(folder / "people.csv", people())
+    words = [word.replace("people.csv", str(folder / "people.csv")) for word in FIT]
+    ended = cli(*words, "--bins", "age=10", "--delta", "0.1", "--out", folder / "m.json")
+    assert ended.code == 0, ended.err
+    return (folder / "m.json").read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "people.csv", people())
+    return tmp_path
+
+
+@pytest.fixture
+def fitted(here, mapping):
+    (here / "m.json").write_text(mapping, encoding="utf-8")
+    return here
+
+
+def test_consequences_come_first(cli, here) -> None:
+    ended = cli(*FIT, "--bins", "age=10", "--delta", "0.1", "--out", "m.json")
+    assert ended.code == 0, ended.err
+    lines = ended.out.splitlines()
+    assert lines[:2] == [
+        "Hides income in profiles of age, town, job",
+        "400 people, 25 different profiles",
+    ]
+    assert lines[3].startswith("The best guess of income is right for ")
+    for words in ("no such mapping tells less than", "proved to within", "exponential mechanism"):
+        assert words in ended.out
+    assert "is no differentially private release" in ended.err
+    assert "--at-least 10 leaves them out" in ended.err
+    assert "the promise is an average over people like these" in ended.err
+    recoding = recoding_from_json((here / "m.json").read_text(encoding="utf-8"))
+    assert recoding.widths == {"age": 10}
+    assert recoding.mechanism.distortion <= 0.1 + 1e-9
+
+
+def test_fit_as_json(cli) -> None:
+    told = cli(*FIT, "--bins", "age=10", "--leak", "0.02", "--out", "m.json", "--json").json
+    assert told["schema"] == "fit-mapping/1"
+    assert told["bits"]["at_least"] <= told["bits"]["released"] <= 0.02
+    assert told["bits"]["corrected"] <= told["bits"]["untouched"]
+    guesses = told["right_guesses"]
+    assert guesses["no_profile"] <= guesses["released"] <= guesses["profile"]
+    assert (told["certified"], told["stopped"], told["held_out"]) == (True, None, None)
+    assert told["worst_case_epsilon"] is None
+
+
+def test_each_secret_may_have_its_own_limit(cli) -> None:
+    words = [word.replace("income", "income,health") for word in FIT]
+    limit = ("--bins", "age=20", "--leak", "health=0.02,income=0.03")
+    told = cli(*words, *limit, "--out", "m.json", "--json").json
+    assert told["secret"] == ["income", "health"]
+    dry = cli(*RELEASE, "--dry-run", "--json").json
+    assert dry["bits"]["income"] <= 0.03
+    assert dry["bits"]["health"] <= 0.02
+
+
+def test_perfect_tells_nothing(cli) -> None:
+    told = cli(*FIT, "--bins", "age=10", "--perfect", "--out", "m.json", "--json").json
+    assert told["bits"]["released"] < 1e-6
+
+
+def test_a_floor_bounds_the_worst_case(cli) -> None:
+    words = ("--bins", "age=20", "--delta", "0.1", "--epsilon", "5", "--out")
+    ended = cli(*FIT, *words, "m.json")
+    assert "in the worst case" in ended.out
+    assert "no such mapping" not in ended.out
+    assert cli(*FIT, *words, "n.json", "--json").json["worst_case_epsilon"] <= 5 + 1e-6
+
+
+def test_people_held_out_are_not_learnt_from(cli) -> None:
+    words = ("--bins", "age=10", "--delta", "0.1", "--held-out", "0.25", "--out")
+    told = cli(*FIT, *words, "m.json", "--json").json
+    assert told["people"] == 300
+    assert told["held_out"]["people"] + told["held_out"]["left_out"] == 100
+    assert "100 people held out" in cli(*FIT, *words, "n.json").out
+
+
+def test_rare_profiles_can_be_left_out_of_the_file(cli, here) -> None:
+    ended = cli(*FIT, "--bins", "age=10", "--delta", "0.1", "--at-least", "10", "--out", "m.json")
+    assert "leaves them out" not in ended.err
+    assert CANARY not in (here / "m.json").read_text(encoding="utf-8")
+    assert "by rare profiles" in ended.out
+
+
+def test_heavy_columns_change_less(cli, here) -> None:
+    told = cli(
+        *(*FIT, "--bins", "age=10", "--weights", "job=20", "--delta", "0.02"),
+        *("--out", "m.json", "--json"),
+    ).json
+    assert told["distortion"] <= 0.02 + 1e-9
+    assert '"weights":[1.0,1.0,20.0]' in (here / "m.json").read_text(encoding="utf-8")
+
+
+def test_too_few_people_per_profile_are_said(cli) -> None:
+    ended = cli(
+        "fit", "mapping", "people.csv", "--secret", "income", "--delta", "0.1", "--out", "m.json"
+    )
+    assert "make every profile unique: user (400)" in ended.err
+    assert "too few people per profile" in ended.err
+
+
+def test_people_without_a_secret_are_left_out(cli, here) -> None:
+    rows = [[*row[:4], "" if place < 9 else row[4], row[5]] for place, row in enumerate(people())]
+    written(here / "people.csv", rows)
+    ended = cli(*FIT, "--bins", "age=10", "--delta", "0.1", "--out", "m.json")
+    assert "9 people without a value of the secret were left out" in ended.err
+
+
+def test_fit_draws_three_figures(cli, here) -> None:
+    pytest.importorskip("matplotlib")
+    figures = ("--tradeoff", "t.svg", "--picture", "p.svg", "--features", "f.svg")
+    ended = cli(*FIT, "--bins", "age=10", "--delta", "0.05", "--out", "m.json", *figures)
+    assert ended.code == 0, ended.err
+    for name in figures[1::2]:
+        assert (here / name).read_text(encoding="utf-8").count("<svg") == 1
+        assert f"figure: {name}" in ended.err
+
+
+def test_a_search_that_is_stopped_says_so(cli) -> None:
+    ended = cli(*FIT, "--bins", "age=2", "--delta", "0.1", "--seconds", "0", "--out", "m.json")
+    assert ended.code == 0, ended.err
+    assert "note: stopped after 0 seconds: best so far, certified gap" in ended.err
+
+
+def test_many_profiles_are_said_to_take_long(cli, monkeypatch) -> None:
+    monkeypatch.setattr(mapping_search, "MANY_PROFILES", 10)
+    ended = cli(*FIT, "--bins", "age=10", "--delta", "0.1", "--out", "m.json")
+    assert "25 different profiles: a step of the search takes about 1 seconds or more" in ended.err
+
+
+def test_ctrl_c_gives_the_best_so_far_and_stops_every_search(cli, monkeypatch) -> None:
+    seen = []
+    watched = mapping_search.Watch.__call__
+
+    def pressed(self, step):
+        seen.append(step)
+        if len(seen) == 2:
+            self.stop()
+        watched(self, step)
+
+    monkeypatch.setattr(mapping_search.Watch, "__call__", pressed)
+    ended = cli(*FIT, "--bins", "age=2", "--leak", "0.01", "--out", "m.json")
+    assert ended.code == 0, ended.err
+    assert "note: interrupted: best so far, certified gap" in ended.err
+    assert "profiles may change more than they need to" in ended.err
+
+
+def test_nothing_found_in_time_is_no_mapping(cli, here, monkeypatch) -> None:
+    def at_once(self, step):
+        self.stop()
+
+    monkeypatch.setattr("reticent.optim.mapping_newton._Solver._primal", lambda self: None)
+    monkeypatch.setattr(mapping_search.Watch, "__call__", at_once)
+    ended = cli(*FIT, "--bins", "age=2", "--delta", "0.1", "--out", "m.json")
+    assert (ended.code, ended.out) == (2, "")
+    assert "nothing better than the profiles themselves yet" in ended.err
+    assert not (here / "m.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("--delta", "0.1", "--leak", "0.1"), "give one of --delta, --leak and --perfect"),
+        ((), "give one of --delta, --leak and --perfect"),
+        (("--delta", "-1"), "--delta"),
+        (("--delta", "nan"), "--delta"),
+        (("--delta", "inf"), "delta must be at least 0 and finite"),
+        (("--leak", "much"), "--leak must be bits"),
+        (("--leak", "health=0.1"), "--leak must be bits"),
+        (("--delta", "0.1", "--secret", "incme"), "did you mean 'income'?"),
+        (("--delta", "0.1", "--public", "age,income"), "income is both secret and public"),
+        (("--delta", "0.1", "--public", "age,age"), "--public must name columns, each once"),
+        (("--delta", "0.1", "--bins", "age"), "--bins must be columns with numbers above 0"),
+        (("--delta", "0.1", "--bins", "age=0"), "--bins must be columns with numbers above 0"),
+        (("--delta", "0.1", "--weights", "health=2"), "not among the public columns"),
+        (("--delta", "0.1", "--at-least", "401"), "no profile is one of 401 people or more"),
+        (("--delta", "0.1", "--unknown", "withhold"), "--radius goes with --unknown"),
+        (("--delta", "0.1", "--radius", "0.5"), "--radius goes with --unknown"),
+        (
+            ("--delta", "0.1", "--unknown", "refuse", "--radius", "0", "--at-least", "2"),
+            "--at-least goes with --unknown nearest",
+        ),
+        (("--delta", "0.1", "--tradeoff", "t.png"), "must be named .svg"),
+        (("--delta", "0.1", "--epsilon", "0"), "epsilon must be positive"),
+    ],
+)
+def test_what_fit_refuses(cli, here, change, says) -> None:
+    ended = cli(*FIT, "--out", "m.json", *change)
+    assert (ended.code, ended.out) == (2, "")
+    assert says in ended.err
+    assert "  next: reticent fit mapping" in ended.err
+    assert CANARY not in ended.err
+    assert not (here / "m.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([], "has no people"),
+        ([[*row[:4], "low", row[5]] for row in people()], "everybody has the same secret"),
+        ([[*row[:4], "", row[5]] for row in people()], "has no secret to hide"),
+        ([[*row, CANARY] for row in people()], "as many fields in each line"),
+    ],
+    ids=["empty", "one class", "all missing", "ragged"],
+)
+def test_tables_that_nothing_can_be_learnt_from(cli, here, rows, says) -> None:
+    written(here / "people.csv", rows)
+    ended = cli(*FIT, "--delta", "0.1", "--out", "m.json")
+    assert (ended.code, ended.out) == (2, "")
+    assert says in ended.err
+    assert CANARY not in ended.err
+
+
+def test_a_file_without_header_does_not_show_its_first_person(cli, here) -> None:
+    written(here / "people.csv", people()[1:], heads=people()[7])
+    ended = cli(*FIT, "--delta", "0.1", "--out", "m.json")
+    assert "has no column called 'income'" in ended.err
+    assert CANARY not in ended.err
+
+
+def test_perfect_privacy_of_many_profiles_offers_what_works(cli, here) -> None:
+    rows = [[f"p{n}", str(n), "Ulm", "clerk", ("low", "high")[n % 2], "ill"] for n in range(700)]
+    written(here / "people.csv", rows)
+    ended = cli(*FIT, "--perfect", "--out", "m.json")
+    assert "needs at most 600 profiles, not 700" in ended.err
+    assert "--leak 0.001 --out m.json" in ended.err.splitlines()[-1]
+
+
+def test_release_for_one_person(cli, fitted) -> None:
+    ended = cli(*RELEASE, "--person", "p3", "--yes", "--card", "card.json")
+    assert ended.code == 0, ended.err
+    assert [line.split()[0] for line in ended.out.splitlines()[2:]] == ["age", "town", "job"]
+    assert "bits together; --once STORE.json repeats the first" in ended.err
+    assert cli("card", "verify", "card.json").code == 0
+    assert "central" in (fitted / "card.json").read_text(encoding="utf-8")
+
+
+def test_release_as_json(cli, fitted) -> None:
+    told = cli(*RELEASE, "--person", "p3", "--own-device", "--yes", "--json").json
+    assert told["schema"] == "release-profile/1"
+    assert list(told["values"]) == ["age", "town", "job"]
+    assert told["values"]["age"] in ("20-29", "30-39", "40-49", "50-59")
+    assert told["card"]["scope"]["model"] == "local"
+    assert told["card"]["promise"]["bits"] == told["bits"]["income"]
+
+
+@pytest.mark.parametrize("name", ["all.csv", "all.parquet"])
+def test_release_for_everybody(cli, fitted, name) -> None:
+    if name.endswith(".parquet"):
+        parquet = pytest.importorskip("pyarrow.parquet")
+    ended = cli(*RELEASE, "--out", name, "--yes")
+    assert ended.code == 0, ended.err
+    if name.endswith(".csv"):
+        rows = list(csv.reader((fitted / name).read_text(encoding="utf-8").splitlines()))
+        heads, count = rows[0], len(rows) - 1
+    else:
+        table = parquet.read_table(fitted / name)
+        heads, count = table.column_names, table.num_rows
+    assert (heads, count) == (["user", "age", "town", "job"], 400)  # and not the secret
+
+
+def test_a_table_without_names_is_released_without_names(cli, fitted) -> None:
+    written(fitted / "people.csv", [row[1:4] for row in people()], heads=("age", "town", "job"))
+    assert cli(*RELEASE, "--out", "all.csv", "--yes").code == 0
+    assert (fitted / "all.csv").read_text(encoding="utf-8").startswith("age,town,job\n")
+    ended = cli(*RELEASE, "--out", "b.csv", "--once", "store.json", "--yes")
+    assert "--once needs a column that names people" in ended.err
+    assert not (fitted / "store.json").exists()
+
+
+def test_a_person_is_drawn_once_and_repeated_whatever_the_profile_is_now(cli, fitted) -> None:
+    once = ("--once", "store.json", "--yes")
+    assert cli(*RELEASE, "--out", "a.csv", *once).code == 0
+    again = cli(*RELEASE, "--out", "b.csv", *once)
+    assert "repeated: 400 of 400" in again.err
+    assert (fitted / "a.csv").read_bytes() == (fitted / "b.csv").read_bytes()
+    written(fitted / "people.csv", [[row[0], "59", "Oslo", "smith", "", ""] for row in people()])
+    told = cli(*RELEASE, "--person", "p3", *once, "--json").json
+    lines = (fitted / "a.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[4] == ",".join(["p3", *told["values"].values()])
+    assert told["repeated"] == 1
+    assert "together" not in told.get("caution", "")
+
+
+def test_somebody_new_is_drawn_and_the_others_stay(cli, fitted) -> None:
+    for name in ("p1", "p2", "p1"):
+        assert cli(*RELEASE, "--person", name, "--once", "s.json", "--yes").code == 0
+    held = json.loads((fitted / "s.json").read_text(encoding="utf-8"))["released"]
+    ((by_column,),) = [by.values() for by in held.values()]
+    assert list(by_column) == ["p1", "p2"]
+
+
+def test_another_mapping_in_the_store_is_said(cli, fitted) -> None:
+    assert cli(*RELEASE, "--person", "p1", "--once", "s.json", "--yes").code == 0
+    (fitted / "m.json").unlink()
+    assert cli(*FIT, "--bins", "age=10", "--delta", "0.05", "--out", "m.json").code == 0
+    ended = cli(*RELEASE, "--person", "p1", "--once", "s.json", "--yes")
+    assert "were released through another mapping before" in ended.err
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        "",
+        "[]",
+        '{"schema":"released-once/1"}',
+        '{"schema":"released-once/1","released":{"a":[]}}',
+        '{"schema":"released-once/1","released":{"SHA":{"user":{"p1":["x"]}}}}',
+        '{"schema":"released-once/1","released":{"SHA":{"user":{"p1":[1,2,3]}}}}',
+    ],
+)
+def test_a_damaged_store_draws_nothing(cli, fitted, mapping, held) -> None:
+    text = held.replace("SHA", json.loads(mapping)["sha256"])
+    (fitted / "s.json").write_text(text, encoding="utf-8")
+    ended = cli(*RELEASE, "--person", "p1", "--once", "s.json", "--yes")
+    assert (ended.code, ended.out) == (2, "")
+    assert "is no store of releases, or is damaged" in ended.err
+    assert (fitted / "s.json").read_text(encoding="utf-8") == text
+
+
+def test_two_commands_do_not_draw_for_one_store_at_once(cli, fitted) -> None:
+    (fitted / "s.json.lock").touch()
+    ended = cli(*RELEASE, "--person", "p1", "--once", "s.json", "--yes")
+    assert (ended.code, ended.out) == (2, "")
+    assert "s.json is in use" in ended.err
+
+
+def test_an_answer_is_kept_before_it_is_shown(cli, fitted, monkeypatch) -> None:
+    def full(path, held):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr("reticent.cli.once.write_atomically", full)
+    ended = cli(*RELEASE, "--person", "p1", "--once", "s.json", "--yes")
+    assert (ended.code, ended.out) == (2, "")
+    assert not list(fitted.glob("s.json*"))
+
+
+def test_a_dry_run_reads_nobody(cli, fitted) -> None:
+    (fitted / "people.csv").unlink()
+    ended = cli(*RELEASE, "--person", "p3", "--dry-run")
+    assert ended.code == 0
+    assert "The best guess of income is right for" in ended.out
+    assert "nothing was read or released" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"secret":"income"', '"secret":"health"'),
+        ('"unknown":"nearest"', '"unknown":"refuse"'),
+        ('"columns":["age"', '"columns":["health"'),
+        ('"clerk"', '"smyth"'),
+        ('"widths":{"age":10.0}', '"widths":{}'),
+        ('"parts":["', '"parts":["1'),
+        ('"schema":"profile-mapping/1"', '"schema":"other/1"'),
+        ('{"schema"', '"schema"'),
+        ('"starts":', '"begins":'),
+    ],
+)
+def test_a_tampered_mapping_is_refused(cli, fitted, mapping, old, new) -> None:
+    assert old in mapping
+    (fitted / "m.json").write_text(mapping.replace(old, new, 1), encoding="utf-8")
+    for words in ((*RELEASE, "--person", "p1", "--yes"), (*ATTACK, "--secret", "income")):
+        ended = cli(*words)
+        assert (ended.code, ended.out) == (2, "")
+        assert "m.json is no mapping that can be used" in ended.err
+        assert "  next: reticent fit mapping" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("hide", "code", "says"),
+    [
+        ("income = { leak_bits = 0.9 }", 0, ""),
+        ("income = { leak_bits = 0.0001 }", 3, "refused: preferences.toml allows 0.0001 bits"),
+        ("age = { leak_bits = 0.9 }", 3, "refused: preferences.toml hides age"),
+        ("health = { leak_bits = 0.9 }", 0, "hide.health is not kept"),
+        ("health = { leak_bits = 0.9 }", 0, "preferences.toml sets no limit for income"),
+    ],
+)
+def test_preferences_are_kept(cli, fitted, hide, code, says) -> None:
+    text = f"version = 1\n[hide]\n{hide}\n"
+    (fitted / "preferences.toml").write_text(text, encoding="utf-8")
+    ended = cli(*RELEASE, "--person", "p1", "--yes")
+    assert ended.code == code, ended.err
+    assert says in ended.err
+    assert bool(ended.out) is (code == 0)
+    if code:
+        assert "  next: reticent fit mapping people.csv --secret" in ended.err
+
+
+def test_the_next_command_of_a_refusal_works(cli, fitted) -> None:
+    wishes = "version = 1\n[hide]\nincome = { leak_bits = 0.005 }\n"
+    (fitted / "preferences.toml").write_text(wishes, encoding="utf-8")
+    refused = cli(*RELEASE, "--person", "p1", "--yes")
+    words = refused.err.splitlines()[-1].removeprefix("  next: reticent ").split()
+    assert cli(*words).code == 0
+    assert (
+        cli(
+            *(word.replace("m.json", "stricter.json") for word in RELEASE),
+            "--out",
+            "a.csv",
+            "--yes",
+        ).code
+        == 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("--person", "zoe", "--yes"), "nobody in people.csv is called 'zoe'"),
+        (("--yes",), "holds more than one person"),
+        (("--person", "p1"), "--yes agrees to it"),
+        (("--person", "p1", "--out", "a.csv", "--yes"), "give one of them"),
+        (("--own-device", "--out", "a.csv", "--yes"), "give one of them"),
+        (("--person", "p1", "--id-column", "usr", "--yes"), "did you mean 'user'?"),
+        (("--person", "p1", "--id-column", "age", "--yes"), "is a column of the mapping too"),
+        (("--person", "well", "--id-column", "health", "--yes"), "more than once"),
+        (("--person", "p1", "--preferences", "none.toml", "--yes"), "none.toml"),
+        (("--out", "a.txt", "--yes"), "must be named .csv, .parquet"),
+        (("--out", "a.csv", "--once", "s.txt", "--yes"), "must be named .json"),
+        (("--out", "a.csv", "--once", "no/s.json", "--yes"), "its folder is missing"),
+    ],
+)
+def test_what_release_refuses(cli, fitted, change, says) -> None:
+    before = sorted(path.name for path in fitted.iterdir())
+    ended = cli(*RELEASE, *change)
+    assert (ended.code, ended.out) == (2, "")
+    assert says in ended.err
+    assert CANARY not in ended.err
+    assert sorted(path.name for path in fitted.iterdir()) == before
+
+
+def test_a_missing_column_is_said(cli, fitted) -> None:
+    rows = [[row[0], row[1], row[3]] for row in people()]
+    written(fitted / "people.csv", rows, heads=("user", "age", "job"))
+    ended = cli(*RELEASE, "--out", "a.csv", "--yes")
+    assert (ended.code, ended.out) == (2, "")
+    assert "people.csv has no column called 'town'" in ended.err
+
+
+@pytest.mark.parametrize("rule", ["withhold", "refuse"])
+def test_unknown_profiles_follow_the_rule_of_the_mapping(cli, here, rule) -> None:
+    words = ("--bins", "age=10", "--delta", "0.1", "--unknown", rule, "--radius", "0.4")
+    assert cli(*FIT, *words, "--out", "m.json").code == 0
+    written(here / "people.csv", [["x", "999", CANARY, "pilot", "", ""], *people()[:3]])
+    ended = cli(*RELEASE, "--out", "a.csv", "--yes", "--once", "s.json")
+    assert CANARY not in ended.err
+    if rule == "refuse":
+        assert (ended.code, ended.out) == (2, "")
+        assert "a profile too far from all that the mapping knows" in ended.err
+        assert not list(here.glob("s.json*"))
+    else:
+        assert "withheld: 1" in ended.err
+        assert (here / "a.csv").read_text(encoding="utf-8").splitlines()[1] == "x,,,"
+        shown = cli(*RELEASE, "--person", "x", "--yes", "--once", "s.json")
+        assert shown.out.count("withheld") == 3
+
+
+def test_attack_compares_before_and_after_with_the_best_possible(cli, fitted) -> None:
+    pytest.importorskip("sklearn")
+    told = cli(*ATTACK, "--json").json
+    assert told["schema"] == "audit-attack/1"
+    assert (told["secret"], told["value"], told["passed"]) == ("income", "low", True)
+    kinds = {(attack["attacked"], attack["trained_on"]) for attack in told["attacks"]}
+    raw, released = "raw profiles", "released profiles"
+    assert kinds == {(raw, raw), (released, raw), (released, released)}
+    assert len(told["attacks"]) == 9
+    for attack in told["attacks"]:
+        assert attack["low"] <= attack["auc"] <= attack["high"]
+
+
+def test_attack_as_a_table_and_a_figure(cli, fitted) -> None:
+    pytest.importorskip("sklearn")
+    pytest.importorskip("matplotlib")
+    ended = cli(*ATTACK, "--secret", "income", "--value", "high", "--roc", "r.svg")
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith("Shown one person with income high and one without")
+    assert "best possible" in ended.out
+    assert "nothing was released" in ended.err
+    assert (fitted / "r.svg").read_text(encoding="utf-8").count("<svg") == 1
+
+
+def test_an_attack_that_beats_the_best_possible_is_found(cli, fitted, monkeypatch) -> None:
+    """The control: a release that does not draw at all must be noticed."""
+    pytest.importorskip("sklearn")
+
+    def as_they_are(self, rows, source):
+        return self.profiles[self.places(rows)]
+
+    rows = [[f"p{n}", *row[1:]] for n, row in enumerate(3 * people())]
+    written(fitted / "people.csv", rows)
+    monkeypatch.setattr(Recoding, "release_many", as_they_are)
+    ended = cli(*ATTACK)
+    assert ended.code == 1
+    assert "does better than the best possible one; do not release" in ended.err
+
+
+def test_another_secret_can_be_attacked_one_value_at_a_time(cli, fitted) -> None:
+    pytest.importorskip("sklearn")
+    many = cli(*ATTACK, "--secret", "health")
+    assert (many.code, many.out) == (2, "")
+    assert "health has 3 values" in many.err
+    assert "--value VALUE" in many.err
+    one = cli(*ATTACK, "--secret", "health", "--value", "ill")
+    assert one.code == 0, one.err
+    assert "was made to hide income, not health" in one.err
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "says"),
+    [
+        ([[*row[:4], "low", row[5]] for row in people()], (), "has the same income"),
+        ([[*row[:4], "", row[5]] for row in people()], (), "there is nothing to infer"),
+        (people()[:30], (), "too few people to attack"),
+        (people(), ("--secret", "job"), "job is a column that the mapping releases"),
+        (people(), ("--value", "middling"), "nobody in people.csv has that value of income"),
+        (people(), ("--secret", "incme"), "did you mean 'income'?"),
+        (people(), ("--roc", "r.png"), "must be named .svg"),
+    ],
+)
+def test_what_attack_refuses(cli, fitted, rows, words, says) -> None:
+    pytest.importorskip("sklearn")
+    written(fitted / "people.csv", rows)
+    ended = cli(*ATTACK, *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert says in ended.err
+    assert CANARY not in ended.err
+
+
+def test_attack_without_its_extra_says_what_to_install(cli, fitted, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
+    monkeypatch.delitem(sys.modules, "reticent.tasks.inference", raising=False)
+    ended = cli(*ATTACK)
+    assert ended.code == 4
+    assert "pip install 'reticent[learn]'" in ended.err
