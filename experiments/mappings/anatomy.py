@@ -12,7 +12,6 @@ import numpy as np
 
 from experiments.mappings.curves import EXPONENTIAL, MAPPING, problem, solved
 from experiments.mappings.datasets import Instance, adult_sample, synthetic
-from experiments.mappings.priors import less_chance
 from experiments.mappings.results import Pool
 from reticent.mechanisms.mapping import ProfileMapping, joint_leak
 from reticent.optim.mapping import Channel
@@ -50,8 +49,6 @@ def by_feature(pool: Pool, case: Instance, delta: float) -> None:
         plain, corrected = corrected_bits(case.counts)
         pool.add("all features", case.name, "plug-in", "", plain)
         pool.add("all features", case.name, "corrected", "", corrected)
-        less = less_chance(whole, case.counts, np.random.default_rng(5))[1]
-        pool.add("all features", case.name, "less chance", "", less)
 
 
 def sampled(pool: Pool, records: int, draws: int) -> None:

@@ -239,12 +239,11 @@ def together(t: Results) -> Verdict:
         ours = f"largest {max(alone):.3f}, all {whole:.3f} bits ({t.films})"
         return Verdict(claim, "4.3", "yes", ours, verdict(whole > 3 * max(alone)))
     plain, corrected = (t.get("all features", t.films, s) for s in ("plug-in", "corrected"))
-    less = t.get("all features", t.films, "less chance")
     ours = (
         f"largest {max(alone):.3f}, sum {sum(alone):.2f}; all {plain:.2f} bits as counted, "
-        f"{corrected:.2f} less the bias of counts, {less:.2f} less what dealt secrets seem to tell"
+        f"{corrected:.2f} less what dealt secrets would seem to tell"
     )
-    good = [value > 3 * max(alone) for value in (less, corrected, plain)]
+    good = [value > 3 * max(alone) for value in (corrected, plain)]
     return Verdict(claim, "4.3", "yes", ours, verdict(all(good), any(good)))
 
 

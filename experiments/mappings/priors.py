@@ -22,14 +22,14 @@ from reticent.optim.distances import hamming
 from reticent.optim.mapping import Channel
 from reticent.optim.mapping_baselines import exponential_at
 from reticent.optim.mapping_newton import solve_mapping
-from reticent.tasks.leakage import BITS, corrected_bits, leak_under
+from reticent.tasks.leakage import BITS, leak_under
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNTOUCHED = "untouched"
 PROMISED, HELD_OUT, CORRECTED = "same people", "other people", "other people, less chance"
-COUNTED, BELIEVED = "other people, less counts' bias", "other people, at least"
+BELIEVED = "other people, at least"
 DEALS = 10
 
 
@@ -85,15 +85,12 @@ def _judged(
     channel: Channel, own: NDArray[np.int64], other: NDArray[np.int64], rng: np.random.Generator
 ) -> dict[str, float]:
     plain, less = less_chance(channel, other, rng)
-    rows = {
+    return {
         PROMISED: leak_under(channel, own / own.sum()),
         HELD_OUT: plain,
         CORRECTED: less,
         BELIEVED: _gain(channel, own, other),
     }
-    if len(channel.outs) == len(own[0]):  # untouched: nothing is drawn, so people can be counted
-        rows[COUNTED] = corrected_bits(other)[1]
-    return rows
 
 
 def less_chance(

@@ -208,12 +208,10 @@ def _films(t: Results) -> str:
     alone = sum(t.get("features", t.films, c, "before") for c in columns)
     told = f"The {len(columns)} features of {t.films} tell {alone:.3f} bits in sum"
     if t.has("all features", t.films):
-        plain, corrected, less = (
-            t.get("all features", t.films, s) for s in ("plug-in", "corrected", "less chance")
-        )
+        plain, corrected = (t.get("all features", t.films, s) for s in ("plug-in", "corrected"))
         told += (
-            f"; together {plain:.3f} as counted, {corrected:.3f} less the bias of counts and "
-            f"{less:.3f} less what dealt secrets seem to tell"
+            f"; together {plain:.3f} as counted and {corrected:.3f} less what dealt secrets would "
+            "seem to tell"
         )
     return f"{told}. The six that tell most:\n\n" + markdown_table(
         ["feature", "before", "after"], body
@@ -225,7 +223,6 @@ def _halves(t: Results) -> str:
         priors.PROMISED,
         priors.HELD_OUT,
         priors.CORRECTED,
-        priors.COUNTED,
         priors.BELIEVED,
     )
     body = []

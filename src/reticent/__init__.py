@@ -6,8 +6,8 @@ mechanisms   frozen values that know their guarantee; release(data, source)
 data         profiles, tables, bundled and external sets
 preferences  what one person allows: the file, its meaning, which line decides
 optim        solvers that know nothing of privacy, with certificates
-preferences  what each person allows: one file, four dials
-tasks        similarity, neighbours, gossip clustering, sketches, recommendation, histograms
+tasks        similarity, neighbours, gossip clustering, sketches, recommendation, histograms,
+             profiles that hide a secret
 testing      audits, exact verification, replay, contracts: for our mechanisms and yours
 
 The names below are the short way to the common case; they load when they are first used.
@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from reticent.tasks.clustering import Gossip
     from reticent.tasks.histogram import release_histogram
     from reticent.tasks.histogram_batches import Histograms
+    from reticent.tasks.learning import Limits, learn_mapping
+    from reticent.tasks.profiles import SparseMapping
+    from reticent.tasks.recoding import Alphabet, Recoding, ReleaseOnce
     from reticent.tasks.similarity import Similarity
 
 _HOMES = {
@@ -78,6 +81,12 @@ _HOMES = {
     "Histograms": "tasks.histogram_batches",
     "release_histogram": "tasks.histogram",
     "Similarity": "tasks.similarity",
+    "Limits": "tasks.learning",
+    "learn_mapping": "tasks.learning",
+    "SparseMapping": "tasks.profiles",
+    "Alphabet": "tasks.recoding",
+    "Recoding": "tasks.recoding",
+    "ReleaseOnce": "tasks.recoding",
 }
 
 __all__ = [
@@ -87,6 +96,7 @@ __all__ = [
     "RECORD",
     "RECORD_SUBSTITUTE",
     "Accountant",
+    "Alphabet",
     "Blip",
     "BudgetExceeded",
     "CannotCompose",
@@ -95,19 +105,24 @@ __all__ = [
     "Exponential",
     "Gossip",
     "Histograms",
+    "Limits",
     "MultiLevel",
     "ParameterError",
     "PermuteAndFlip",
     "Preferences",
     "Profiles",
+    "Recoding",
     "Release",
+    "ReleaseOnce",
     "ReticentError",
     "Similarity",
     "SnappedLaplace",
     "Source",
+    "SparseMapping",
     "Stretching",
     "Unit",
     "__version__",
+    "learn_mapping",
     "plan_histogram",
     "release_histogram",
 ]
