@@ -91,7 +91,7 @@ def attack(
         after = halves.attack_released(seed)
     found = Findings(column, chosen, before, after, halves.ceiling(recoding), len(halves.truth))
     if roc is not None:
-        from reticent.report.mapping_figures import roc_figure
+        from reticent.report.attack_figures import roc_figure
 
         ceiling = bayes_curve(found.ceiling)
         write_atomically(roc, roc_figure(after, ceiling=ceiling, before=before))

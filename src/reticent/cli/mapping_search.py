@@ -209,7 +209,7 @@ def picture(recoding: Recoding) -> str:
 def features(recoding: Recoding) -> str:
     """What each column tells about the secret, before and after."""
     from reticent.optim.mapping import Channel
-    from reticent.report.mapping_figures import feature_figure
+    from reticent.report.attack_figures import feature_figure
     from reticent.tasks.leakage import features as bits
 
     mechanism, profiles = recoding.mechanism, recoding.profiles

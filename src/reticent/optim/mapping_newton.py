@@ -20,6 +20,7 @@ import numpy as np
 from reticent.errors import require
 from reticent.optim.mapping import Channel, Problem, Progress, Solution, Step, information
 from reticent.optim.mapping_line import Grid, first_grid, grid_at, on_a_line
+from reticent.optim.mapping_primal import feasible_channel
 from reticent.optim.pricing import Lists, Pricing, in_order, near_order
 
 if TYPE_CHECKING:
@@ -39,10 +40,8 @@ _COLDEST = 1e-6  # of I(A; B): below this temperature nothing is gained any more
 _SMALL = 2000  # profiles up to which another method may take over
 _MORE_STEPS = 2000
 _LIKELY = 1e-7  # chances below it do not bend the dual
-_PASSES = 10  # of polish
 _NEAR, _NEARER, _COLD = 1e-2, 1e-3, 3e-3  # of tau: another Newton step's gain, warm and cold
 _STEPS = 30
-_DROP = 1e-5  # of a profile's largest chance: smaller ones are left out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -355,99 +354,10 @@ class _Solver:
         return way, way_lam, float((slope * way).sum() + slope_lam * way_lam)
 
     def _primal(self) -> None:
-        """The soft choices made sparse, polished and feasible; kept if they leak less.
-
-        The polish is at a fixed price of distortion. Two prices with distortions on either side of
-        Delta give two channels, and the mixture that meets Delta leaks no more than their mixture.
-        """
-        lists, n, delta = self.lists, self.n, self.problem.delta
-        counts = np.diff(lists.starts)
-        top = np.maximum.reduceat(self.x, lists.starts[:-1])
-        kept = self.x > _DROP * np.repeat(top, counts)
-        inputs = np.repeat(np.arange(n), counts)[kept]
-        sparse = Lists(
-            np.searchsorted(inputs, np.arange(n + 1)), lists.outs[kept], lists.dist[kept]
-        )
-        x = self.x[kept] / np.bincount(inputs, weights=self.x[kept], minlength=n)[inputs]
-        below: tuple[float, Reals] | None = None
-        above: tuple[float, Reals] | None = None
-        lam, factor = self.lam, 1.0
-        for _ in range(6):
-            x = self._polished(sparse, inputs, x, lam)
-            far = float(self.p[inputs] @ (x * sparse.dist))
-            if far <= delta:
-                below, factor = (far, x), 0.97 if factor >= 1 else factor**2
-            else:
-                above, factor = (far, x), 1.03 if factor <= 1 else factor**2
-            both = below is not None and above is not None
-            if both or abs(far - delta) <= 1e-6 * delta:
-                break
-            lam *= factor
-        self._keep(sparse, inputs, below, above)
-
-    def _polished(self, lists: Lists, inputs: NDArray[np.int64], x: Reals, lam: float) -> Reals:
-        from reticent.optim.mapping_kernels import polish
-
-        x = x.copy()
-        mass, moment = self._moments(inputs, lists.outs, x)
-        fixed = (lists.starts, lists.outs, lists.dist, self.pi, self.p, self.prior, lam)
-        polish(*fixed, x, mass, moment, _PASSES)
-        return np.asarray(x / np.bincount(inputs, weights=x, minlength=self.n)[inputs])
-
-    def _keep(
-        self,
-        lists: Lists,
-        inputs: NDArray[np.int64],
-        below: tuple[float, Reals] | None,
-        above: tuple[float, Reals] | None,
-    ) -> None:
-        delta = self.problem.delta
-        if below is not None and above is not None:
-            share = (delta - below[0]) / (above[0] - below[0]) * (1 - 1e-12)
-            channel = Channel(lists.starts, lists.outs, share * above[1] + (1 - share) * below[1])
-        elif below is not None:
-            channel = Channel(lists.starts, lists.outs, below[1])
-        elif above is not None:
-            whole = Channel(lists.starts, lists.outs, above[1])
-            channel = _mixed(whole, delta / above[0] * (1 - 1e-12))
-        channel = _trimmed(channel)
+        """The mapping that the soft choices give, kept if it leaks less than the best so far."""
+        channel = feasible_channel(self.problem, self.pi, self.prior, self.lists, self.x, self.lam)
         leak = information(channel.moments(self.problem.joint), self.problem.prior)
         if leak < self.leak:
             moved = channel.chances * channel.distances(self.problem.distance)
             far = float(self.p[channel.inputs] @ moved)
             self.best, self.leak, self.distortion = channel, leak, far
-
-    def _moments(
-        self, inputs: NDArray[np.int64], outs: NDArray[np.int64], x: Reals
-    ) -> tuple[Reals, Reals]:
-        moved = self.p[inputs] * x
-        mass: Reals = np.asarray(np.bincount(outs, weights=moved, minlength=self.n), np.float64)
-        moment: Reals = np.stack(
-            [
-                np.bincount(outs, weights=moved * self.pi[inputs, a], minlength=self.n)
-                for a in range(self.secrets)
-            ],
-            axis=1,
-        )
-        return mass, np.ascontiguousarray(moment)
-
-
-def _mixed(channel: Channel, share: float) -> Channel:
-    """``share`` of the channel, the rest of every profile as it is: E[d] shrinks with it."""
-    n = len(channel.starts) - 1
-    inputs = np.concatenate([channel.inputs, np.arange(n)])
-    outs = np.concatenate([channel.outs, np.arange(n)])
-    chances = np.concatenate([share * channel.chances, np.full(n, 1 - share)])
-    keys, places = np.unique(inputs * n + outs, return_inverse=True)
-    inputs, outs = np.divmod(keys, n)
-    sums: Reals = np.asarray(np.bincount(places.reshape(-1), weights=chances), np.float64)
-    return Channel(np.searchsorted(inputs, np.arange(n + 1)), outs, sums)
-
-
-def _trimmed(channel: Channel) -> Channel:
-    kept = channel.chances > 0
-    inputs = channel.inputs[kept]
-    n = len(channel.starts) - 1
-    return Channel(
-        np.searchsorted(inputs, np.arange(n + 1)), channel.outs[kept], channel.chances[kept]
-    )

@@ -1,15 +1,13 @@
-"""Figures of a mapping: leak against distortion, what becomes what, attackers, columns.
+"""Figures of a mapping: leak against distortion, and what becomes what.
 
-Theory    docs/theory/mapping.md, Theorem 2 (certificate), Theorem 7 (no attacker beats Bayes)
-Not here  the mapping (mechanisms/mapping.py), attackers (tasks/inference.py), colours and file
-          format (style.py).
+Theory    docs/theory/mapping.md, Theorem 2 (certificate)
+Not here  the mapping (mechanisms/mapping.py), attackers (attack_figures.py), colours (style.py).
 """
 
 from __future__ import annotations
 
-import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -27,6 +25,7 @@ from reticent.report.style import (
     SKY,
     figure,
     legend_below,
+    not_negative,
     shortened,
     svg,
 )
@@ -34,14 +33,11 @@ from reticent.report.style import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reticent.tasks.inference import Attack
-
     Reals: TypeAlias = NDArray[np.float64]
 
 _PRINTED = 12  # profiles up to which chances are printed in the cells
 _MOST = 60  # profiles that a heat map can hold
 _LIGHT = "#DDDDDD"
-_STYLES = [("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"), ("-", "v")]  # of attackers
 _BESIDE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9}
 _BETWEEN = 24  # places between two points of a curve at which its lower bound is drawn
 
@@ -72,9 +68,9 @@ def tradeoff_figure(
     """
     points = _checked_curve(curve)
     others = {name: _checked_points(name, some) for name, some in baselines.items()}
-    _positive("untouched", [untouched])
-    _positive("chosen", chosen or ())
-    _positive("perfect", [] if perfect is None else [perfect])
+    not_negative("untouched", [untouched])
+    not_negative("chosen", chosen or ())
+    not_negative("perfect", [] if perfect is None else [perfect])
     made, axes = figure(5.6, 3.9)
     _draw_baselines(axes, others)
     _draw_curve(axes, points)
@@ -98,7 +94,7 @@ def tradeoff_figure(
 def _checked_curve(curve: Sequence[TradeOff]) -> list[TradeOff]:
     require(len(curve) > 0, "curve", "no points", "at least one point")
     points = sorted(curve, key=lambda point: point.distortion)
-    _positive("curve", [x for p in points for x in (p.distortion, p.leak_bits)])
+    not_negative("curve", [x for p in points for x in (p.distortion, p.leak_bits)])
     below = all(p.bound_bits <= p.leak_bits + 1e-9 for p in points)
     require(below, "curve", "other", "points whose bound is at most their leak")
     apart = all(a.distortion < b.distortion for a, b in pairwise(points))
@@ -108,13 +104,8 @@ def _checked_curve(curve: Sequence[TradeOff]) -> list[TradeOff]:
 
 def _checked_points(name: str, some: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     require(len(some) > 0, "baselines", f"no points of {name!r}", "points for each name")
-    _positive("baselines", [x for point in some for x in point])
+    not_negative("baselines", [x for point in some for x in point])
     return sorted((float(x), float(y)) for x, y in some)
-
-
-def _positive(name: str, values: Iterable[float]) -> None:
-    good = all(math.isfinite(value) and value >= 0 for value in values)
-    require(good, name, "other", "finite and not negative")
 
 
 def _draw_baselines(axes: Any, others: Mapping[str, list[tuple[float, float]]]) -> None:
@@ -211,7 +202,7 @@ def _tradeoff_says(
 
 def _times(
     others: Mapping[str, Sequence[tuple[float, float]]], x: float, leak: float
-) -> Iterable[str]:
+) -> Iterator[str]:
     for name, some in others.items():
         needed = distortion_for(some, leak)
         if needed is None:
@@ -333,155 +324,3 @@ def _mapping_says(
         says += f", {100 * float(mass @ away):.3g} % as a profile not shown"
     name = shortened(labels[int(shown[least])], 120)
     return f"{says}. The one changed most, {name}, is kept with chance {kept[least]:.3g}."
-
-
-def above_ceiling(attack: Attack, ceiling: tuple[Reals, Reals], *, slack: float = 0.0) -> bool:
-    """Whether an attack does better than the best possible one by more than its sampling error.
-
-    That is, whether the low end of its AUC interval is above the area of the ceiling and ``slack``.
-    """
-    return attack.low > _area(ceiling) + slack
-
-
-def _area(curve: tuple[Reals, Reals]) -> float:
-    return float(np.trapezoid(curve[1], curve[0]))
-
-
-def roc_figure(
-    attacks: Sequence[Attack],
-    *,
-    ceiling: tuple[Reals, Reals] | None,
-    before: Sequence[Attack] = (),
-    slack: float = 0.0,
-) -> str:
-    """ROC curves of attacks on releases and, ``before``, on profiles as they are.
-
-    ``ceiling`` holds false and true rates of the exact Bayes rule of what is released; only
-    ``attacks`` are held to it. Colour tells what was attacked and learnt from, style the attacker.
-    """
-    require(len(attacks) > 0, "attacks", "none", "at least one attack")
-    for attack in (*attacks, *before):
-        _check_rates("attacks", (attack.false_rates, attack.true_rates))
-        ordered = 0 <= attack.low <= attack.high <= 1
-        require(ordered, "attacks", "other", "of intervals within 0 and 1")
-    made, axes = figure(4.6, 4.6)
-    axes.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="a coin: 0.5")
-    if ceiling is not None:
-        _check_rates("ceiling", ceiling)
-        label = f"no attack on releases can be above: {_area(ceiling):.3f}"
-        axes.plot(*ceiling, color="black", linewidth=2, label=label, gid="ceiling", zorder=1.5)
-    headings = _draw_attacks(axes, attacks, before)
-    axes.set_xlim(-0.01, 1.01)
-    axes.set_ylim(-0.01, 1.01)
-    axes.set_aspect("equal")
-    axes.set_xlabel("false alarms among people without the secret")
-    axes.set_ylabel("found among people with it")
-    axes.grid(color=_LIGHT)
-    legend = legend_below(made, axes, fontsize=9, title="AUC with 95 % interval", handlelength=3.2)
-    for words in legend.get_texts():
-        if words.get_text() in headings:
-            words.set_fontweight("bold")
-    return svg(made, says=_roc_says(attacks, before, ceiling, slack))
-
-
-def _check_rates(name: str, curve: tuple[Reals, Reals]) -> None:
-    x, y = (np.asarray(side, dtype=np.float64) for side in curve)
-    require(x.ndim == 1 and x.shape == y.shape and len(x) > 1, name, "other", "pairs of rates")
-    most = 1 + 1e-9  # sums of chances are rounded
-    inside = bool(((x >= 0) & (x <= most) & (y >= 0) & (y <= most)).all())
-    rising = bool((np.diff(x) >= 0).all() and (np.diff(y) >= 0).all())
-    require(inside and rising, name, "other", "of rates that rise within 0 and 1")
-    whole = x[0] == 0 and math.isclose(x[-1], 1)
-    require(whole, name, "other", "of false rates from 0 to 1")
-
-
-def _draw_attacks(axes: Any, attacks: Sequence[Attack], before: Sequence[Attack]) -> set[str]:
-    """One colour and one heading in the legend for each group, one style for each attacker."""
-    who = list(dict.fromkeys(attack.attacker for attack in (*before, *attacks)))
-    groups = [("before", list(before))] if before else []
-    for learnt in dict.fromkeys(attack.trained_on for attack in attacks):
-        own = [attack for attack in attacks if attack.trained_on == learnt]
-        groups.append((f"after, learnt from: {shortened(learnt, 30)}", own))
-    colours = [*([ORANGE] if before else []), BLUE, GREEN, PURPLE, SKY]
-    for place, (heading, group) in enumerate(groups):
-        axes.plot([], [], linestyle="none", label=heading)
-        for attack in group:
-            _draw_attack(axes, attack, who.index(attack.attacker), colours[place % len(colours)])
-    return {heading for heading, _ in groups}
-
-
-def _draw_attack(axes: Any, attack: Attack, place: int, colour: str) -> None:
-    line, marker = _STYLES[place % len(_STYLES)]
-    axes.plot(
-        attack.false_rates,
-        attack.true_rates,
-        color=colour,
-        linestyle=line,
-        linewidth=1.2,
-        marker=marker,
-        markersize=4,
-        markevery=(0.03 * (place % 5), 0.15),
-        label=f"{shortened(attack.attacker, 24)}: {_interval(attack)}",
-    )
-
-
-def _interval(attack: Attack) -> str:
-    return f"{attack.auc:.3f} ({attack.low:.3f} to {attack.high:.3f})"
-
-
-def _roc_says(
-    attacks: Sequence[Attack],
-    before: Sequence[Attack],
-    ceiling: tuple[Reals, Reals] | None,
-    slack: float,
-) -> str:
-    best = max(attacks, key=lambda attack: attack.auc)
-    says = f"The best attack on releases, {best.attacker}, has AUC {_interval(best)}"
-    if before:
-        was = max(before, key=lambda attack: attack.auc)
-        says += f"; before, {was.attacker} had {_interval(was)}"
-    if ceiling is None:
-        return f"{says}."
-    says += f". The exact Bayes rule has {_area(ceiling):.3f}"
-    over = [attack for attack in attacks if above_ceiling(attack, ceiling, slack=slack)]
-    if not over:
-        return f"{says}; no attack is above it."
-    names = ", ".join(f"{a.attacker} trained on {a.trained_on} {_interval(a)}" for a in over)
-    return f"{says}. Above it, which must not be: {names}."
-
-
-def feature_figure(names: Sequence[str], before: Sequence[float], after: Sequence[float]) -> str:
-    """Bits that each public column tells about the secret, before and after, largest on top."""
-    count = len(names)
-    require(count > 0, "names", "none", "at least one column")
-    same = len(before) == count == len(after)
-    require(same, "before", (len(before), len(after)), f"{count} numbers, and as many after")
-    _positive("before", before)
-    _positive("after", after)
-    order = sorted(range(count), key=lambda j: (before[j], -j))
-    made, axes = figure(5.2, 0.9 + 0.3 * count)
-    for place, j in enumerate(order):
-        axes.plot([before[j], after[j]], [place, place], color=GREY, linewidth=1.5, zorder=1)
-    rows = range(count)
-    ends = ((before, ORANGE, "o", 8, "before"), (after, BLUE, "D", 5, "after"))
-    for values, colour, marker, wide, label in ends:
-        look = {"color": colour, "marker": marker, "markersize": wide, "linestyle": "none"}
-        axes.plot([values[j] for j in order], rows, label=label, **look)
-    axes.set_yticks(rows, [shortened(names[j], 24) for j in order])
-    axes.set_ylim(-0.6, count - 0.4)
-    axes.set_xlim(left=-0.02 * (max(*before, *after) or 1.0))
-    axes.set_xlabel("bits that a column alone tells about the secret")
-    axes.grid(axis="x", color=_LIGHT)
-    legend_below(made, axes, ncols=2)
-    return svg(made, says=_feature_says(names, before, after))
-
-
-def _feature_says(names: Sequence[str], before: Sequence[float], after: Sequence[float]) -> str:
-    first = max(range(len(names)), key=lambda j: before[j])
-    last = max(range(len(names)), key=lambda j: after[j])
-    more = sum(b < a for b, a in zip(before, after, strict=True))
-    return (
-        f"{names[first]} tells most about the secret before, {before[first]:.3g} bits, and "
-        f"{after[first]:.3g} after; after, {names[last]} tells most, {after[last]:.3g} bits. "
-        f"{more} of {len(names)} columns tell more than before."
-    )

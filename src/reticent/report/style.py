@@ -9,13 +9,15 @@ date, no random names and a sentence that says what the picture shows.
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
+from collections.abc import Iterable
 from html import escape
 from importlib import import_module
 from typing import Any
 
-from reticent.errors import MissingExtra
+from reticent.errors import MissingExtra, require
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#767676"
 PURPLE, SKY = "#CC79A7", "#56B4E9"
@@ -78,3 +80,9 @@ def legend_below(made: Any, axes: Any, **options: Any) -> Any:
     return made.legend(
         loc="upper center", bbox_to_anchor=(0.5, low), frameon=False, borderaxespad=0, **options
     )
+
+
+def not_negative(name: str, values: Iterable[float]) -> None:
+    """Refuse what cannot be drawn."""
+    good = all(math.isfinite(value) and value >= 0 for value in values)
+    require(good, name, "other", "finite and not negative")

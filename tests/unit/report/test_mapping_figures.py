@@ -9,14 +9,12 @@ import pytest
 
 from reticent.errors import ParameterError
 from reticent.optim.mapping import Channel
+from reticent.report.attack_figures import above_ceiling, feature_figure, roc_figure
 from reticent.report.mapping_figures import (
     TradeOff,
-    above_ceiling,
     distortion_for,
-    feature_figure,
     mapping_figure,
     proved_floor,
-    roc_figure,
     short_labels,
     shown_chances,
     tradeoff_figure,
