@@ -304,8 +304,9 @@ def _also_on_average(loss: MutualInformation) -> tuple[str, ...]:
 
 
 def _up(value: float) -> str:
-    """Four digits, rounded up."""
-    rounded = Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(value)
+    """Four digits, rounded up, and billionths if it is less than one."""
+    least = max(value, 1e-9) if value > 0 else 0.0
+    rounded = Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(least)
     return f"{rounded.normalize():f}"
 
 

@@ -49,7 +49,7 @@ class ProfileMapping(Mechanism[int]):
     >>> half = Channel(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.full(4, 0.5))
     >>> mechanism = ProfileMapping.of(half, joint, hamming([[0], [1]]), secret="income")
     >>> mechanism.guarantee().bits, mechanism.guarantee().distortion
-    (0.0, 0.5)
+    (2.5...e-15, 0.5)
     >>> mechanism.release(0, Source.system()).value in (0, 1)
     True
     """
@@ -63,6 +63,9 @@ class ProfileMapping(Mechanism[int]):
     secret: str
     prior: str = "the joint law the mapping was made for"
     unit_of_distortion: str = field(default="share of attributes changed")
+    printed: bool = (
+        True  # whether cards carry table and law; not where they were learnt from people
+    )
 
     def __post_init__(self) -> None:
         count = len(self.starts) - 1
@@ -76,6 +79,13 @@ class ProfileMapping(Mechanism[int]):
         require(bool((rows > 0).all()), "starts", "other", "rising: a chance for each profile")
         whole = np.add.reduceat(self.parts.astype(object), self.starts[:-1])  # cannot overflow
         require(bool((whole == _WHOLE).all()), "parts", "other", "whole: 2**62 for each profile")
+        law = bool(np.isfinite(self.joint).all() and (self.joint >= 0).all())
+        law = law and abs(float(self.joint.sum()) - 1) <= 1e-9
+        require(law, "joint", "other", "probabilities that sum to 1")
+        near = bool(np.isfinite(self.far).all() and (self.far >= 0).all())
+        require(near, "far", "other", "finite distances, not negative")
+        pairs = np.unique(self.channel.inputs * count + self.outs)
+        require(len(pairs) == len(self.outs), "outs", "twice the same", "distinct in each row")
 
     @classmethod
     def of(
@@ -87,6 +97,7 @@ class ProfileMapping(Mechanism[int]):
         secret: str,
         prior: str = "the joint law the mapping was made for",
         unit_of_distortion: str = "share of attributes changed",
+        printed: bool = True,
     ) -> ProfileMapping:
         """Round a channel down to parts of 2**62 and give the rest to each largest chance."""
         starts, outs, parts = integer_rows(channel)
@@ -101,6 +112,7 @@ class ProfileMapping(Mechanism[int]):
             secret,
             prior,
             unit_of_distortion,
+            printed,
         )
 
     @cached_property
@@ -116,8 +128,11 @@ class ProfileMapping(Mechanism[int]):
     @cached_property
     def bits(self) -> float:
         """I(A; released) in bits, of the rounded table, rounded up. Theorem 5."""
-        nats = information(self.moments, np.asarray(self.joint.sum(axis=1)))
-        return 0.0 if nats <= 1e-15 else nats / math.log(2) * (1 + 1e-12)
+        prior, used = self.joint.sum(axis=1), self.moments.any(axis=1)
+        if (prior > 0).sum() == 1 or used.sum() == 1:
+            return 0.0  # one secret, or one release
+        slack = self.moments.size * 2.0**-52  # each term is at most 1 and errs by less
+        return (information(self.moments, prior) + slack) / math.log(2) * (1 + 1e-12)
 
     @cached_property
     def distortion(self) -> float:
@@ -155,7 +170,7 @@ class ProfileMapping(Mechanism[int]):
             self.distortion,
             self.secret,
             self.prior,
-            guesses=(before, min(1.0, max(before, after))),  # sums of floats may differ in an ulp
+            guesses=(min(1.0, before), min(1.0, max(before, after))),  # floats may err by an ulp
             maximal_bits=max(0.0, self.maximal_leakage()),
         )
 
@@ -169,7 +184,7 @@ class ProfileMapping(Mechanism[int]):
         return digest.hexdigest()
 
     def parameters(self) -> dict[str, Any]:
-        """Public parameters as plain data; a table too long for a card is named by fingerprint."""
+        """Public parameters as plain data; a table not printed is named by its fingerprint."""
         told: dict[str, Any] = {
             "secret": self.secret,
             "prior": self.prior,
@@ -177,7 +192,7 @@ class ProfileMapping(Mechanism[int]):
             "profiles": len(self.starts) - 1,
             "sha256": self.sha256,
         }
-        if len(self.outs) <= _PRINTED:
+        if self.printed and len(self.outs) <= _PRINTED:
             told["starts"] = self.starts.tolist()
             told["outs"] = self.outs.tolist()
             told["parts"] = [str(part) for part in self.parts.tolist()]
@@ -189,7 +204,9 @@ class ProfileMapping(Mechanism[int]):
     def from_parameters(cls, parameters: MappingType[str, Any]) -> Self:
         """The mechanism with these ``parameters()``, if its table was printed."""
         if "parts" not in parameters:
-            raise ParameterError("parts", "printed: the table is too long for a card", None)
+            raise ParameterError(
+                "parts", "printed: the card names its table by fingerprint only", None
+            )
         return cls(
             np.array(parameters["starts"], dtype=np.int64),
             np.array(parameters["outs"], dtype=np.int64),

@@ -10,8 +10,9 @@ is one machine instruction for eight attributes and more; nothing of size n x n 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,24 @@ class Distance:
             POINTS: self.points,
         }
         return len(tables[self.kind])
+
+    @property
+    def largest(self) -> float:
+        """No distance is larger."""
+        if self.kind == MATRIX:
+            return float(self.matrix.max())
+        if self.kind == POINTS:
+            return float((np.ptp(self.points, axis=0) ** 2).sum()) * self.scale
+        return 1.0
+
+    def scaled(self, factor: float) -> Distance:
+        """All distances times ``factor``."""
+        if self.kind == BITS:
+            return replace(self, scale=self.scale * factor)
+        if self.kind == MATRIX:
+            return replace(self, matrix=self.matrix * factor)
+        root = factor if self.kind == CODES else math.sqrt(factor)
+        return replace(self, points=self.points * root)
 
     def row(self, j: int) -> NDArray[np.float64]:
         """d(j, i) for all i."""
@@ -119,8 +138,9 @@ def hamming(profiles: ArrayLike, *, weights: Sequence[float] | None = None) -> D
         weights = np.ones(table.shape[1]).tolist()
     given = np.asarray(weights, dtype=np.float64)
     proper = given.shape == (table.shape[1],) and bool(np.isfinite(given).all())
-    proper = proper and bool((given >= 0).all()) and given.sum() > 0
+    proper = proper and bool((given >= 0).all()) and given.max() > 0
     require(proper, "weights", "other", "one non-negative number per column, not all 0")
+    given = given / given.max()  # so that the sum is finite
     return _empty(kind=CODES, codes=codes, points=(given / given.sum())[None])
 
 
@@ -133,6 +153,8 @@ def squared_euclidean(points: ArrayLike) -> Distance:
     table = np.asarray(points, dtype=np.float64)
     proper = table.ndim == 2 and table.size > 0 and bool(np.isfinite(table).all())
     require(proper, "points", "other", "rows of finite numbers")
+    wide = float((np.ptp(table, axis=0) ** 2).sum())
+    require(math.isfinite(wide), "points", "other", "near enough for finite squared distances")
     return _empty(kind=POINTS, points=np.ascontiguousarray(table))
 
 

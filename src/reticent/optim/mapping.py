@@ -8,6 +8,7 @@ Not here  the solvers (mapping_newton.py, mapping_frank_wolfe.py, mapping_paper.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -44,7 +45,7 @@ class Problem:
         require(good, "joint", "other", "finite, not negative and not all 0")
         positive = isinstance(delta, (int, float)) and 0 <= delta < np.inf
         require(positive, "delta", delta, "at least 0 and finite")
-        return cls(table / table.sum(), distance, float(delta))
+        return cls(table / table.sum(), distance, min(float(delta), distance.largest))
 
     @property
     def prior(self) -> Reals:
@@ -75,7 +76,9 @@ def information(moments: Reals, prior: Reals) -> float:
     mass = moments.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = moments * np.log(moments / (prior * mass))
-    return max(0.0, float(np.where(moments > 0, terms, 0.0).sum()))
+    total = float(np.where(moments == 0, 0.0, terms).sum())
+    require(math.isfinite(total), "moments", "other", "finite and not negative")
+    return max(0.0, total)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -110,10 +110,11 @@ class _Solver:
     def __init__(self, problem: Problem, start: State | None, deadline: float) -> None:
         self.deadline = deadline
         self.order = near_order(problem.distance)
+        self.unit = problem.distance.largest or 1.0  # distances are at most 1 in here
         problem = Problem(
             np.ascontiguousarray(problem.joint[:, self.order]),
-            in_order(problem.distance, self.order),
-            problem.delta,
+            in_order(problem.distance.scaled(1 / self.unit), self.order),
+            problem.delta / self.unit,
         )
         self.problem = problem
         self.pi, self.p, self.prior = problem.posteriors, problem.profiles, problem.prior
@@ -178,8 +179,8 @@ class _Solver:
             self._as_given(self.best),
             self.leak,
             self.bound,
-            self.distortion,
-            self.multiplier,
+            self.distortion * self.unit,
+            self.multiplier / self.unit,
             self.untouched,
             tuple(history),
             interrupted,
@@ -356,6 +357,9 @@ class _Solver:
     def _primal(self) -> None:
         """The mapping that the soft choices give, kept if it leaks less than the best so far."""
         channel = feasible_channel(self.problem, self.pi, self.prior, self.lists, self.x, self.lam)
+        whole = bool(np.isfinite(channel.chances).all()) and bool((channel.support > 0).all())
+        if not whole:  # beyond what floats can hold
+            return
         leak = information(channel.moments(self.problem.joint), self.problem.prior)
         if leak < self.leak:
             moved = channel.chances * channel.distances(self.problem.distance)

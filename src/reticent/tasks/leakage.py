@@ -100,6 +100,26 @@ def corrected_bits(counts: NDArray[np.int64]) -> tuple[float, float]:
     return plain * BITS, max(0.0, plain - _by_chance(counts)) * BITS
 
 
+def less_chance(channel: Channel, counts: NDArray[np.int64]) -> tuple[float, float]:
+    """Bits that a mapping leaks about people counted, plain and less what it would by chance.
+
+    Were secrets dealt anew, q_i(a) would spread about p(a) |q_i| with a variance that the
+    hypergeometric law gives; half of its sum over p(a) |q_i| is what leaks by chance, to second
+    order.
+    """
+    plain = leak_under(channel, counts / counts.sum())
+    people, held = int(counts.sum()), counts.sum(axis=0)
+    moved = held[channel.inputs] * channel.chances
+    size = len(held)
+    mass = np.bincount(channel.outs, weights=moved, minlength=size)
+    squares = np.bincount(channel.outs, weights=moved * channel.chances, minlength=size)
+    used = mass > 0
+    spread = float((squares[used] / mass[used]).sum()) - float(mass.sum() / people)
+    values = int(counts.any(axis=1).sum())
+    chance = (values - 1) * spread / (2 * max(people - 1, 1))
+    return plain, max(0.0, plain - chance * BITS)
+
+
 def _by_chance(counts: NDArray[np.int64]) -> float:
     """The mean of sum n_aj/N ln(N n_aj / (n_a n_j)) where each n_aj is hypergeometric, in nats."""
     people, mean = int(counts.sum()), 0.0

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from reticent.optim.mapping_newton import State
 
 _MOST_FLOORED = 3000  # with a floor every profile may become every other: n^2 chances
+_MOST_EPSILON = 30.0  # beyond it a floor is few of the 2**62 parts, and promises nothing
+_ROUNDED = 1e-5  # epsilon: more than rounding to those parts can cost
 _ROUNDS = 12  # between two distortions
 _NEAR = 2e-3  # of the distortion: nearer than the solver's own gap shows
 _TARGETS = 32  # profiles that everybody might be released as
@@ -55,7 +57,8 @@ class Limits:
         if self.delta is not None:
             require(0 <= self.delta < math.inf, "delta", self.delta, "at least 0 and finite")
         if self.epsilon is not None:
-            require(0 < self.epsilon < math.inf, "epsilon", self.epsilon, "positive and finite")
+            good = 0 < self.epsilon <= _MOST_EPSILON
+            require(good, "epsilon", self.epsilon, f"positive and at most {_MOST_EPSILON:g}")
         good = bool(np.isfinite(self.bits).all() and (self.bits >= 0).all())
         require(good, "leak_bits", self.leak_bits, "not negative")
 
@@ -76,6 +79,8 @@ class Learnt:
     untouched_bits: float
     corrected_bits: float
     cost_of_epsilon: float
+    least_distortion: float = 0.0  # no mapping within the limit on the leak has less
+    finished: bool = True  # False if the search was stopped before it was sure
 
     @property
     def leak_bits(self) -> float:
@@ -108,10 +113,12 @@ def learn_mapping(
     (True, True)
     """
     measure = Measure() if measure is None else measure
+    alphabet = alphabet.distinct()
     wide = alphabet.profiles.shape[1]
     names = tuple(f"column {k + 1}" for k in range(wide)) if columns is None else tuple(columns)
     distance, joint = measure.distance(alphabet.profiles), alphabet.joint
-    solution = _solve(alphabet, distance, limits, progress)
+    search = _Search(alphabet, distance, limits, progress)
+    solution = search.run()
     channel = solution.channel
     if limits.epsilon is not None:
         channel = floored(channel, float(limits.epsilon))
@@ -122,12 +129,15 @@ def learn_mapping(
         secret=secret,
         prior=f"counts of {int(alphabet.counts.sum())} people",
         unit_of_distortion=measure.unit,
+        printed=False,
     )
     cost = 0.0 if limits.epsilon is None else mechanism.distortion - solution.distortion
     recoding = Recoding(
         names, alphabet.profiles, alphabet.secrets, mechanism, measure, unknown, radius
     )
-    return Learnt(recoding, alphabet, solution, *corrected_bits(alphabet.counts), cost)
+    figures = corrected_bits(alphabet.counts)
+    sure = not search.stopped
+    return Learnt(recoding, alphabet, solution, *figures, cost, search.least, sure)
 
 
 def trade_off(
@@ -158,21 +168,9 @@ def floored(channel: Channel, epsilon: float) -> Channel:
     """
     n = len(channel.starts) - 1
     require(n <= _MOST_FLOORED, "epsilon", epsilon, f"left out for over {_MOST_FLOORED} profiles")
-    share = n / (n - 1 + math.exp(min(epsilon, 700.0)))
+    share = n / (n - 1 + math.exp(max(epsilon - _ROUNDED, epsilon / 2)))
     table = (1 - share) * channel.dense() + share / n
     return Channel(np.arange(n + 1) * n, np.tile(np.arange(n), n), table.T.reshape(-1))
-
-
-def _solve(
-    alphabet: Alphabet, distance: Distance, limits: Limits, progress: Progress | None
-) -> Solution:
-    search = _Search(alphabet, distance, limits, progress)
-    if limits.delta is not None:
-        return search.at(float(limits.delta))
-    columns = alphabet.secrets.shape[1]
-    good = limits.bits.size in (1, columns)
-    require(good, "leak_bits", limits.bits.size, f"one limit or {columns}")
-    return search.least_distortion() if limits.bits.any() else search.without_leak()
 
 
 @dataclass(slots=True)
@@ -186,6 +184,25 @@ class _Search:
     began: float = field(default_factory=time.monotonic)
     state: State | None = None
     stopped: bool = False
+    least: float = 0.0  # distortion: with less no mapping keeps the limit on the leak
+
+    def run(self) -> Solution:
+        """What the limits ask for."""
+        if self.limits.delta is not None:
+            return self.thrifty(self.at(float(self.limits.delta)))
+        columns = self.alphabet.secrets.shape[1]
+        good = self.limits.bits.size in (1, columns)
+        require(good, "leak_bits", self.limits.bits.size, f"one limit or {columns}")
+        return self.least_distortion() if self.limits.bits.all() else self.without_leak()
+
+    def thrifty(self, found: Solution) -> Solution:
+        """Where next to nothing leaks, the least distortion that is enough for that."""
+        if self.stopped or found.leak > self.limits.relative_gap * found.untouched:
+            return found
+        if found.distortion == 0 or len(self.alphabet.profiles) > MOST_PERFECT:
+            return found
+        best = self.without_leak()
+        return best if best.distortion < found.distortion else found
 
     def at(self, delta: float) -> Solution:
         """The least leak at ``delta``."""
@@ -224,12 +241,15 @@ class _Search:
             delta = low + min(max(share, 0.05), 0.95) * (high - low)
             tried = self.at(delta)
             excess = self.excess(tried)
+            if self.limits.bits.size == 1 and tried.bound * BITS > float(self.limits.bits[0]):
+                self.least = max(self.least, delta)
             if excess <= 0:
                 found, high, under = tried, tried.distortion, excess
                 over, kept = (over / 2, 1) if kept == 1 else (over, 1)
             else:
                 low, over = delta, excess
                 under, kept = (under / 2, -1) if kept == -1 else (under, -1)
+        self.stopped = self.stopped and high - low > _NEAR * high
         return replace(found, interrupted=True) if self.stopped else found
 
     def constant(self) -> Solution:

@@ -12,19 +12,21 @@ each row once.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from reticent.errors import MissingExtra
+from reticent.errors import MissingExtra, require
 from reticent.noise import Source
 from reticent.optim.mapping import Progress
 from reticent.tasks.learning import Limits, learn_mapping
 from reticent.tasks.recoding import Alphabet, Kind, Measure, Unknown
 
 try:
-    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:
     raise MissingExtra("learning a mapping with scikit-learn", "learn") from None
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-class SparseMapping(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SparseMapping(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Release profiles from which a secret cannot be inferred well, changing them little.
 
     Give ``delta``, the distortion that is allowed on average (least leak), or ``leak_bits``, what
@@ -95,6 +97,8 @@ class SparseMapping(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         limits = Limits(self.delta, self.leak_bits, self.epsilon, self.relative_gap, self.seconds)
         weights = None if self.column_weights is None else tuple(self.column_weights)
         measure = Measure(self.measure, weights)
+        nearest = self.at_least <= 1 or self.unknown == "nearest"
+        require(nearest, "unknown", self.unknown, "nearest where rare profiles are left out")
         if self.at_least > 1:
             alphabet = alphabet.at_least(self.at_least, measure)
         self.n_features_in_ = alphabet.profiles.shape[1]
@@ -112,6 +116,9 @@ class SparseMapping(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.recoding_, self.mechanism_ = self.learnt_.recoding, self.learnt_.recoding.mechanism
         self.leak_bits_, self.distortion_ = self.learnt_.leak_bits, self.learnt_.distortion
         self.untouched_bits_ = self.learnt_.untouched_bits
+        if not self.learnt_.finished:
+            told = "the search was stopped: a mapping of less distortion or leak may exist"
+            warnings.warn(told, ConvergenceWarning, stacklevel=2)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803

@@ -12,9 +12,11 @@ known about them, so ``ReleaseOnce`` draws once for each person and repeats the 
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -22,14 +24,16 @@ import numpy as np
 from reticent.errors import ParameterError, require
 from reticent.mechanisms.base import Release
 from reticent.mechanisms.mapping import ProfileMapping
+from reticent.mechanisms.reading import read_reals
 from reticent.noise import Source
 from reticent.optim.distances import Distance, distance_matrix, hamming, squared_euclidean
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 Kind: TypeAlias = "Literal['hamming', 'squared'] | Callable[[Any, Any], float]"
 Unknown: TypeAlias = Literal["nearest", "withhold", "refuse"]
+_ODD = object()
 RULES: tuple[Unknown, ...] = ("nearest", "withhold", "refuse")
 _UNITS = {"hamming": "share of attributes changed", "squared": "squared distance"}
 
@@ -65,7 +69,9 @@ class Measure:
         if callable(self.kind):
             return np.array([self.kind(row, other) for other in profiles])
         if self.kind == "squared":
-            return np.asarray(((profiles.astype(float) - row.astype(float)) ** 2).sum(axis=1))
+            own = read_reals(row, len(row))  # what is no number is far from everything
+            far = ((profiles.astype(float) - own) ** 2).sum(axis=1)
+            return np.asarray(np.nan_to_num(far, nan=np.inf))
         weights = np.ones(len(row)) if self.weights is None else np.asarray(self.weights)
         return np.asarray((profiles != row) @ (weights / weights.sum()))
 
@@ -83,8 +89,11 @@ class Alphabet:
     moved: float = 0.0
 
     @classmethod
-    def of(cls, public: NDArray[Any], private: NDArray[Any]) -> Alphabet:
+    def of(cls, public: ArrayLike, private: ArrayLike) -> Alphabet:
         """Count pairs; several private columns are one secret, their combination."""
+        public, private = np.asarray(public), np.asarray(private)
+        same = public.ndim == 2 and len(public) == len(private) > 0
+        require(same, "private", f"shape {private.shape}", "a row for each row of a table of some")
         profiles, which = _distinct(public)
         secrets, kind = _distinct(private.reshape(len(private), -1))
         counts = np.zeros((len(secrets), len(profiles)), dtype=np.int64)
@@ -95,6 +104,15 @@ class Alphabet:
     def joint(self) -> NDArray[np.float64]:
         """P(a, j) among these people."""
         return np.asarray(self.counts / self.counts.sum())
+
+    def distinct(self) -> Alphabet:
+        """Profiles that are given twice as one."""
+        rows, which = _distinct(self.profiles)
+        if len(rows) == len(self.profiles):
+            return self
+        counts = np.zeros((len(self.secrets), len(rows)), dtype=np.int64)
+        np.add.at(counts.T, which, self.counts.T)
+        return Alphabet(rows, self.secrets, counts, self.moved)
 
     def only(self, kept: NDArray[np.int64]) -> Alphabet:
         """Some of the profiles; who has another one is left out."""
@@ -144,14 +162,22 @@ class Recoding:
         require(table, "columns", len(self.columns), "one name for each column of the profiles")
         many = len(self.mechanism.starts) - 1
         require(len(self.profiles) == many, "profiles", len(self.profiles), f"{many} of them")
+        names = len(set(self.columns))
+        require(names == len(self.columns), "columns", "twice the same", "distinct names")
+        alike = len(set(map(_key, self.profiles.tolist()))) == many
+        require(alike, "profiles", "twice the same", "distinct")
 
     def places(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """The profile of the alphabet that each row stands for, or -1 where it is withheld."""
-        known = {tuple(row): place for place, row in enumerate(self.profiles.tolist())}
-        for row in map(tuple, rows.tolist()):
-            if row not in known:
-                known[row] = self._place(np.array(row, dtype=object))
-        return np.array([known[tuple(row)] for row in rows.tolist()], dtype=np.int64)
+        wide = len(self.columns)
+        fits = rows.ndim == 2 and rows.shape[1] == wide
+        require(fits, "profile", f"shape {rows.shape}", f"a value for each of {wide} columns")
+        known = {_key(row): place for place, row in enumerate(self.profiles.tolist())}
+        keys = [_key(row) for row in rows.tolist()]
+        for key, row in zip(keys, rows, strict=True):
+            if key not in known:
+                known[key] = self._place(np.asarray(row, dtype=object))
+        return np.array([known[key] for key in keys], dtype=np.int64)
 
     def _place(self, row: NDArray[Any]) -> int:
         far = self.measure.to_all(row, self.profiles)
@@ -161,6 +187,21 @@ class Recoding:
         if self.unknown == "refuse":
             raise ParameterError("profile", "within the declared radius", "another one")
         return -1
+
+    @property
+    def fingerprint(self) -> str:
+        """Of everything that decides what is released: names, profiles, table, rules."""
+        told = (
+            self.columns,
+            self.profiles.tolist(),
+            self.mechanism.sha256,
+            str(self.measure.kind),
+            self.measure.weights,
+            self.unknown,
+            self.radius,
+            sorted(self.widths.items()),
+        )
+        return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
 
     def release(self, profile: Sequence[Any], source: Source) -> Release[Any]:
         """One draw for one person: a tuple of values, or None where it is withheld."""
@@ -186,19 +227,29 @@ class Recoding:
 class ReleaseOnce:
     """One draw per person: asked again, the first answer is repeated, whatever the profile is now.
 
-    ``store`` may be any mapping that outlives the program.
+    ``store`` may be any mapping of text that outlives the program; its keys name the recoding too.
+    Threads may share this; processes need a store that locks.
     """
 
     recoding: Recoding
     source: Source
-    store: MutableMapping[Hashable, Any] = field(default_factory=dict)
+    store: MutableMapping[str, Any] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock, repr=False)
 
-    def release(self, person: Hashable, profile: Sequence[Any]) -> tuple[Any, ...] | None:
-        """The released profile of a person."""
-        if person not in self.store:
-            self.store[person] = self.recoding.release(profile, self.source).value
-        told = self.store[person]
+    def release(self, person: str, profile: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The released profile of a person, who is named by text."""
+        require(isinstance(person, str), "person", type(person).__name__, "text")
+        key = f"{self.recoding.fingerprint}/{person}"
+        with self._lock:
+            if key not in self.store:
+                self.store[key] = self.recoding.release(profile, self.source).value
+            told = self.store[key]
         return None if told is None else tuple(told)
+
+
+def _key(row: Sequence[Any]) -> tuple[Any, ...]:
+    """A row as what can be looked up; a cell that is no plain value is like no other."""
+    return tuple(cell if isinstance(cell, (str, int, float, type(None))) else _ODD for cell in row)
 
 
 def _distinct(table: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:

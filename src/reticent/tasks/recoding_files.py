@@ -87,7 +87,7 @@ def _recoding(data: Mapping[str, Any]) -> Recoding:
     far = Channel(starts, outs, np.ones(len(outs))).distances(measure.distance(profiles))
     joint = np.array(data["joint"], dtype=np.float64)
     mechanism = ProfileMapping(
-        starts, outs, parts, far, joint, data["secret"], data["prior"], measure.unit
+        starts, outs, parts, far, joint, data["secret"], data["prior"], measure.unit, printed=False
     )
     radius = math.inf if data["radius"] is None else float(data["radius"])
     secrets = np.empty((len(data["secrets"]), len(data["secrets"][0])), dtype=object)

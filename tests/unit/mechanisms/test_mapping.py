@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -178,7 +179,30 @@ def test_worst_case_epsilon_is_infinite_unless_outputs_are_shared() -> None:
 
 def test_perfect_privacy_leaks_exactly_nothing() -> None:
     same = Channel(np.arange(9) * 8, np.tile(np.arange(8), 8), np.full(64, 0.125))
-    assert ProfileMapping.of(same, some_joint(), DISTANCE, secret="x").guarantee().bits == 0.0
+    assert ProfileMapping.of(same, some_joint(), DISTANCE, secret="x").guarantee().bits < 1e-12
+
+
+@pytest.mark.parametrize(
+    "joint",
+    [
+        some_joint() * 1e-6,
+        np.where(np.arange(8) == 3, -0.1, some_joint()),
+        np.where(np.arange(8) == 3, np.nan, some_joint()),
+    ],
+    ids=["another sum", "negative", "no number"],
+)
+def test_a_law_that_is_none_is_refused(joint) -> None:
+    """A promise computed from it would mean nothing."""
+    mapping = some_mapping()
+    with pytest.raises(ParameterError, match="probabilities that sum to 1"):
+        replace(mapping, joint=joint)
+
+
+def test_an_output_twice_in_a_row_is_refused() -> None:
+    half = np.array([1 << 61, 1 << 61] * 8)
+    outs = np.repeat(np.arange(8), 2)
+    with pytest.raises(ParameterError, match="distinct in each row"):
+        ProfileMapping(np.arange(9) * 2, outs, half, np.zeros(16), some_joint(), "x")
 
 
 def test_cards_hold_and_changed_ones_do_not() -> None:
@@ -205,7 +229,7 @@ def test_a_table_too_long_for_a_card_is_named_by_its_fingerprint() -> None:
     told = mapping.parameters()
     assert "parts" not in told
     assert told["sha256"] == mapping.sha256
-    with pytest.raises(ParameterError, match="too long for a card"):
+    with pytest.raises(ParameterError, match="by fingerprint only"):
         ProfileMapping.from_parameters(told)
 
 

@@ -23,7 +23,7 @@ def filled(distance: Distance, block: int) -> np.ndarray:
     out = np.empty(block)
     for j, first in product(range(size), range(0, size, block)):
         count = min(block, size - first)
-        fill_distances(distance.arrays(), j, first, count, out)
+        fill_distances(distance.arrays(), j, distance.arrays(), first, count, out)
         found[j, first : first + count] = out[:count]
     return found
 
@@ -50,6 +50,11 @@ def test_hamming_with_weights(weights) -> None:
     expected = differing(table, np.array(weights) / sum(weights))
     np.testing.assert_allclose(distance.dense(), expected, rtol=1e-13)
     np.testing.assert_allclose(filled(distance, 8), expected, rtol=1e-13)
+
+
+def test_weights_may_be_huge() -> None:
+    heavy = hamming([["a", "x"], ["b", "x"], ["b", "y"]], weights=[1e308, 1e308])
+    assert heavy.row(0).tolist() == [0, 0.5, 1]
 
 
 def test_many_categories_need_no_bits() -> None:

@@ -52,6 +52,23 @@ def test_the_example_of_the_paper_is_solved_with_a_certificate(delta: float) -> 
     assert information(fine.channel.moments(problem.joint), problem.prior) == fine.leak
 
 
+@pytest.mark.parametrize("scale", [1e-100, 1e-30, 1e30])
+def test_units_do_not_matter(scale) -> None:
+    """Distances may be of any size that floats hold."""
+    plain = halves(300, 500.0)
+    moved = squared_euclidean(plain.distance.points * scale)
+    problem = Problem.of(plain.joint, moved, 500.0 * scale**2)
+    found = solve_mapping(problem)
+    assert found.relative_gap <= 1e-3
+    assert (found.channel.support > 0).all()
+    assert found.leak == pytest.approx(solve_mapping(plain).leak, rel=2e-3)
+    assert found.distortion <= problem.delta * (1 + 1e-9)
+
+
+def test_any_delta_is_allowed() -> None:
+    assert solve_mapping(halves(60, 1e300)).leak < 1e-3
+
+
 def test_order_does_not_matter() -> None:
     problem = halves(1024, 500.0)
     order = np.random.default_rng(0).permutation(1024)

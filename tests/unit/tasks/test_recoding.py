@@ -2,13 +2,24 @@
 
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Barrier
 
 import numpy as np
 import pytest
 
 from reticent.errors import ParameterError
 from reticent.noise import Source
-from reticent.tasks.leakage import corrected_bits, counted, features, leak_if_wrong, leak_under
+from reticent.optim.mapping import Channel
+from reticent.tasks.leakage import (
+    corrected_bits,
+    counted,
+    features,
+    leak_if_wrong,
+    leak_under,
+    less_chance,
+)
 from reticent.tasks.learning import Limits, learn_mapping, trade_off
 from reticent.tasks.recoding import Alphabet, Measure, Recoding, ReleaseOnce
 from reticent.tasks.recoding_files import recoding_from_json, recoding_to_json
@@ -105,6 +116,53 @@ def test_one_person_is_drawn_once_also_when_withheld() -> None:
     assert once.release("bob", PEOPLE[0]) is None
 
 
+def test_threads_draw_once_too() -> None:
+    recoding = learnt(delta=0.3).recoding
+    for _ in range(30):
+        once, start = ReleaseOnce(recoding, Source.system()), Barrier(4)
+
+        def ask(once=once, start=start) -> object:
+            start.wait()
+            return once.release("ann", PEOPLE[0])
+
+        with ThreadPoolExecutor(4) as pool:
+            assert len({future.result() for future in [pool.submit(ask) for _ in range(4)]}) == 1
+
+
+def test_a_store_knows_which_mapping_answered() -> None:
+    """The same table for another column is another recoding."""
+    one = learnt(delta=0.3).recoding
+    other = replace(one, columns=("p", "q", "r"))
+    assert one.fingerprint != other.fingerprint
+    store: dict[str, object] = {}
+    ReleaseOnce(one, Source.system(), store).release("ann", PEOPLE[0])
+    ReleaseOnce(other, Source.system(), store).release("ann", PEOPLE[0])
+    assert len(store) == 2
+    with pytest.raises(ParameterError, match="person must be text"):
+        ReleaseOnce(one, Source.system()).release(1, PEOPLE[0])  # type: ignore[arg-type]
+
+
+def test_private_values_never_reach_a_message() -> None:
+    points = np.arange(6.0)[:, None]
+    numbers = learn_mapping(
+        Alphabet.of(points, np.arange(6) % 2), Limits(delta=0.5), measure=Measure("squared")
+    ).recoding
+    for odd in ("CANARY", None, ["CANARY"], {"CANARY": 1}, b"CANARY"):
+        assert numbers.release([odd], Source.system()).value is not None
+        assert learnt(delta=0.1).recoding.release([odd] * 3, Source.system()).value is not None
+    with pytest.raises(ParameterError) as caught:
+        numbers.release(["CANARY", "CANARY"], Source.system())
+    assert "CANARY" not in str(caught.value)
+
+
+def test_nothing_about_one_of_two_secrets() -> None:
+    """The limit 0 on one column costs no more than telling nothing of both."""
+    other = (PEOPLE == "b").any(axis=1).astype(int)
+    both = Alphabet.of(PEOPLE, np.column_stack([SECRET, other]))
+    none = learn_mapping(both, Limits(leak_bits=0.0)).distortion
+    assert learn_mapping(both, Limits(leak_bits=[0.3, 0.0])).distortion <= none + 1e-9
+
+
 def test_least_distortion_within_a_leak() -> None:
     """Theorem 8: the limit is kept, and a little less distortion would break it."""
     made = learnt(leak_bits=0.05)
@@ -160,6 +218,38 @@ def test_theorem_10_a_wrong_law_changes_the_leak_by_little() -> None:
         leak_if_wrong(0.1, 0.6, 2)
 
 
+def test_what_chance_shows_is_taken_off_other_people() -> None:
+    """Against secrets dealt anew many times, for a mapping and for the identity."""
+    made = learnt(delta=0.1)
+    rng = np.random.default_rng(4)
+    held = ALPHABET.counts.sum(axis=0)
+    rich = int(ALPHABET.counts[1].sum())
+    for channel in (made.recoding.mechanism.channel, Channel.identity(len(held))):
+        dealt = [rng.multivariate_hypergeometric(held, rich) for _ in range(300)]
+        shown = [leak_under(channel, np.array([held - some, some])) for some in dealt]
+        plain, less = less_chance(channel, ALPHABET.counts)
+        assert plain - less == pytest.approx(np.mean(shown), rel=0.15)
+
+
+def test_a_search_that_is_stopped_says_so() -> None:
+    made = learn_mapping(ALPHABET, Limits(leak_bits=0.05, seconds=0.0))
+    assert not made.finished
+    assert made.solution.interrupted
+    assert made.leak_bits <= 0.05
+    whole = learnt(leak_bits=0.05)
+    assert whole.finished
+    assert 0 < whole.least_distortion <= whole.distortion
+    assert learnt(delta=0.9 * whole.least_distortion).leak_bits > 0.05
+
+
+def test_cards_of_learnt_mappings_carry_a_fingerprint_only() -> None:
+    release = learnt(delta=0.1).recoding.release(PEOPLE[0], Source.system())
+    told = json.dumps(dict(release.event.parameters))
+    assert "joint" not in told
+    assert "parts" not in told
+    assert release.event.parameters["sha256"] == learnt(delta=0.1).recoding.mechanism.sha256
+
+
 def test_people_of_other_kinds_are_left_out_of_counts() -> None:
     made = learn_mapping(ALPHABET, Limits(delta=0.1), unknown="withhold", radius=0.4)
     public = np.array([["a", "b", "c"], ["q", "q", "q"], ["a", "a", "a"]])
@@ -209,6 +299,7 @@ class TestDegenerate:
     def test_more_distortion_than_perfect_privacy_needs(self) -> None:
         made = learnt(delta=1.0)
         assert made.leak_bits <= 1e-3 * made.untouched_bits
+        assert made.distortion == pytest.approx(learnt(leak_bits=0).distortion)
 
     def test_what_never_occurs_is_released_as_it_is(self) -> None:
         counts = np.array([[5, 0, 1], [1, 0, 5], [0, 0, 0]])
@@ -226,7 +317,11 @@ class TestDegenerate:
         once = Alphabet(np.array([["a"], ["b"]]), np.array([[0], [1]]), merged)
         delta = Limits(delta=0.05)
         gap = 1e-3 * corrected_bits(counts)[0]
-        assert learn_mapping(twice, delta).leak_bits <= learn_mapping(once, delta).leak_bits + gap
+        made = learn_mapping(twice, delta)
+        assert made.leak_bits <= learn_mapping(once, delta).leak_bits + gap
+        assert len(made.recoding.profiles) == 2
+        with pytest.raises(ParameterError, match="distinct"):
+            replace(made.recoding, profiles=np.array([["a"], ["a"]]))
 
     def test_no_row_at_all(self) -> None:
         made = learnt(delta=0.1)
