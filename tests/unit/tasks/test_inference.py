@@ -9,7 +9,14 @@ from sklearn.metrics import roc_auc_score
 
 from reticent.errors import ParameterError
 from reticent.noise import Source
-from reticent.tasks.inference import attack, bayes_auc, bayes_curve, bayes_scores, measured
+from reticent.tasks.inference import (
+    as_the_table_says,
+    attack,
+    bayes_auc,
+    bayes_curve,
+    bayes_scores,
+    measured,
+)
 from reticent.tasks.profiles import SparseMapping
 
 RNG = np.random.default_rng(1)
@@ -86,3 +93,23 @@ def test_the_best_curve_is_concave_and_ends_in_the_corners() -> None:
     turns = np.diff(true_rates[1:]) * np.diff(false_rates[:-1])
     turns -= np.diff(true_rates[:-1]) * np.diff(false_rates[1:])
     assert (turns <= 1e-12).all()
+
+
+def test_draws_are_held_to_the_table() -> None:
+    """True draws pass; profiles as they are, or another mapping's draws, do not."""
+    mapping, _ = release(0.1)
+    places = mapping.recoding_.places(PEOPLE)
+    source = Source.seeded(11)
+    chances = [
+        as_the_table_says(
+            mapping.mechanism_, places, mapping.mechanism_.release_many(places, source)
+        )
+        for _ in range(60)
+    ]
+    assert min(chances) > 1e-4
+    assert 15 <= sum(chance > 0.5 for chance in chances) <= 45
+    assert as_the_table_says(mapping.mechanism_, places, places) < 1e-9
+    other = release(0.05)[0].mechanism_.release_many(places, source)
+    assert as_the_table_says(mapping.mechanism_, places, other) < 1e-9
+    never = np.full(len(places), 0)
+    assert as_the_table_says(mapping.mechanism_, places, never) == 0.0
