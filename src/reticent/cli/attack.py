@@ -20,7 +20,7 @@ import typer
 from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.mapping import FIGURES, PeopleFile
-from reticent.cli.mapping_views import read_mapping, secret_names
+from reticent.cli.mapping_files import read_mapping, secret_names
 from reticent.cli.output import Json, progress, say, say_json, table, talk
 from reticent.cli.profile import MappingFile
 from reticent.cli.release import check_files
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from reticent.tasks.recoding import Recoding
 
 RAW, RELEASED = "raw profiles", "released profiles"
+WIDE = 0.1  # of an interval of areas: there are few people
 FEWEST = 10  # people with the secret, and without it, in each half
 
 
@@ -100,7 +101,7 @@ def attack(
     else:
         for line in found.lines():
             say(line)
-        for note in _notes(recoding, column):
+        for note in _notes(recoding, found):
             talk(f"note: {note}")
         if roc is not None:
             talk(f"figure: {roc}")
@@ -217,6 +218,11 @@ class Findings:
         """Attacks that beat the best possible one by more than chance explains."""
         return [attack for attack in self.after if attack.low > self.bound]
 
+    @property
+    def wide(self) -> bool:
+        """Whether too few people are attacked to know an area well."""
+        return any(attack.high - attack.low > WIDE for attack in (*self.before, *self.after))
+
     def lines(self) -> list[str]:
         """As a table, the consequence first."""
         best = max(attack.auc for attack in self.after)
@@ -229,7 +235,8 @@ class Findings:
         return [
             f"Shown one person with {self.column} {self.value} and one without, the best attacker "
             f"tells them apart {100 * raw:.0f} times in 100 from profiles as they are and "
-            f"{100 * best:.0f} times from released ones; a coin does 50 times.",
+            f"{100 * best:.0f} times from released ones. The best possible attacker of released "
+            f"ones does it {100 * self.bound:.1f} times, computed exactly; a coin 50 times.",
             "",
             *table(heads, [*rows, ("best possible", "", *2 * (f"{self.bound:.3f}",))]),
             "",
@@ -246,6 +253,7 @@ class Findings:
             "value": self.value,
             "people": self.people,
             "best_possible": self.bound,
+            "few_people": self.wide,
             "passed": not self.above,
             "attacks": [
                 {
@@ -267,9 +275,14 @@ def _told(attack: Attack) -> str:
     return f"{attack.auc:.3f} ({attack.low:.3f} to {attack.high:.3f})"
 
 
-def _notes(recoding: Recoding, column: str) -> list[str]:
-    names = secret_names(recoding)
+def _notes(recoding: Recoding, found: Findings) -> list[str]:
+    names, column = secret_names(recoding), found.column
     notes = ["nothing was released: these draws were attacked and thrown away"]
     if column.casefold() not in {name.casefold() for name in names}:
         notes.append(f"the mapping was made to hide {', '.join(names)}, not {column}")
+    if found.wide:
+        notes.append(
+            f"there are few people ({found.people} attacked): intervals are wide, and areas may be "
+            "far off; the best possible figure is exact for them"
+        )
     return notes

@@ -1,7 +1,7 @@
 """``reticent card``: show a guarantee card, check it, print its schema.
 
 Not here  what makes a card hold (guarantees/card.py, mechanisms/verification.py,
-          neighbour_cards.py), how it is shown (guarantees/card_views.py).
+          neighbour_cards.py, mapping_cards.py), how it is shown (guarantees/card_views.py).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from reticent.errors import CardError, ReticentError
 
 if TYPE_CHECKING:
     from reticent.guarantees.card import Card
+    from reticent.tasks.recoding import Recoding
 
 app = typer.Typer(
     help="Show and check guarantee cards.", rich_markup_mode=None, no_args_is_help=True
@@ -53,6 +54,7 @@ class Verdict:
     title: str | None
     problems: tuple[str, ...]
     next: str | None = None
+    unproved: bool = False
 
     @property
     def holds(self) -> bool:
@@ -84,20 +86,32 @@ def show(
 @app.command("verify")
 def verify(
     files: Annotated[list[Path], typer.Argument(help="Cards as JSON.", metavar="FILE...")],
+    mapping: Annotated[
+        Path | None,
+        typer.Option(
+            "--mapping",
+            help="The mapping that released profiles, .json: their cards name it by its "
+            "fingerprint only, and cannot be recomputed without.",
+            metavar="FILE",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Recompute what cards say and list what differs.
 
-    Exit code 0 if all hold, 1 if something differs, 2 if a file is no card.
+    Exit code 0 if all hold, 1 if something differs or cannot be recomputed, 2 if a file is no card.
     """
-    verdicts = [_verdict(file) for file in files]
+    from reticent.cli.mapping_files import read_mapping
+
+    recoding = None if mapping is None else read_mapping(mapping)
+    verdicts = [_verdict(file, recoding) for file in files]
     if as_json:
         cards = [{**asdict(verdict), "holds": verdict.holds} for verdict in verdicts]
         say_json("card-verify/1", holds=all(v.holds for v in verdicts), cards=cards)
     else:
         for verdict in verdicts:
             _say_verdict(verdict)
-        if any(verdict.is_card for verdict in verdicts):
+        if any(verdict.is_card and not verdict.unproved for verdict in verdicts):
             talk(RECOMPUTED)
         for following in dict.fromkeys(verdict.next for verdict in verdicts if verdict.next):
             talk(f"  next: {following}")
@@ -142,7 +156,8 @@ def _no_card(file: str, why: str) -> Failure:
     return Failure(f"{file} is no guarantee card", why=why, next_command="reticent card schema")
 
 
-def _verdict(file: Path) -> Verdict:
+def _verdict(file: Path, recoding: Recoding | None) -> Verdict:
+    from reticent.cli.mapping_cards import UNPRINTED, is_unprinted
     from reticent.guarantees.card_facts import printable
 
     name = str(file)
@@ -153,16 +168,24 @@ def _verdict(file: Path) -> Verdict:
         why = failure.why or failure.what
         following = failure.next_command or "reticent card verify --help"
         return Verdict(name, False, None, None, (printable(why),), following)
-    found = tuple(map(printable, dict.fromkeys([*problems, *_mechanism_problems(card)])))
-    look = shlex.join(["reticent", "card", "show", name]) if found else None
-    return Verdict(name, True, card.id, card.title, found, look)
+    unprinted = recoding is None and is_unprinted(card)
+    more = [UNPRINTED] if unprinted else _mechanism_problems(card, recoding)
+    found = tuple(map(printable, dict.fromkeys([*problems, *more])))
+    words = ["reticent", "card", "show", name]
+    if unprinted and not problems:
+        words = ["reticent", "card", "verify", name, "--mapping", "MAPPING.json"]
+    look = shlex.join(words) if found else None
+    return Verdict(name, True, card.id, card.title, found, look, unprinted and not problems)
 
 
-def _mechanism_problems(card: Card) -> list[str]:
+def _mechanism_problems(card: Card, recoding: Recoding | None) -> list[str]:
+    from reticent.cli.mapping_cards import is_unprinted, mapping_problems
     from reticent.cli.neighbour_cards import problems
     from reticent.mechanisms import verify as recompute
 
     try:
+        if recoding is not None and is_unprinted(card):
+            return mapping_problems(card, recoding.mechanism)
         found = problems(card)
         return recompute(card) if found is None else found
     except ReticentError as error:
@@ -175,6 +198,7 @@ def _say_verdict(verdict: Verdict) -> None:
     from reticent.guarantees.card_facts import printable
 
     word = "holds" if verdict.holds else "DIFFERS" if verdict.is_card else "NO CARD"
+    word = "UNKNOWN" if verdict.unproved else word
     title = f"  {printable(verdict.title)}" if verdict.title is not None else ""
     say(f"{word:<8}{printable(verdict.file)}{title}")
     for problem in verdict.problems:

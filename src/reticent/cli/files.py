@@ -38,8 +38,11 @@ def _read_bytes(path: Path) -> bytes:
         raise Failure(f"{path} cannot be read", why=reason(error)) from None
 
 
-def write_atomically(path: Path, held: str | bytes) -> None:
-    """Write a file whole: a reader, or a crash, meets the old file or the new one, never a part."""
+def write_atomically(path: Path, held: str | bytes, *, private: bool = False) -> None:
+    """Write a file whole: a reader, or a crash, meets the old file or the new one, never a part.
+
+    A ``private`` file only its owner may read.
+    """
     packed = held if isinstance(held, bytes) else held.encode("utf-8")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -47,7 +50,7 @@ def write_atomically(path: Path, held: str | bytes) -> None:
             file.write(packed)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
+        os.chmod(name, 0o600 if private else 0o666 & ~_umask())
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

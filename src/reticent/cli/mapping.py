@@ -16,10 +16,11 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from reticent.cli.failures import Failure
+from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.files import write_atomically
-from reticent.cli.mapping_columns import Columns, limits_of, talk_wide, typed
-from reticent.cli.mapping_views import Fitted, fitted_fields, fitted_lines, fitted_notes
+from reticent.cli.mapping_columns import Columns, check_unique, limits_of, talk_wide, typed
+from reticent.cli.mapping_notes import fitted_notes
+from reticent.cli.mapping_views import Fitted, fitted_fields, fitted_lines
 from reticent.cli.output import Json, say, say_json, talk
 from reticent.cli.release import check_files
 from reticent.errors import MissingExtra
@@ -45,6 +46,14 @@ PeopleFile: TypeAlias = Annotated[
         help="One line per person, one column per attribute: .csv, .csv.gz or .parquet, with a "
         "header line.",
         metavar="PEOPLE",
+    ),
+]
+IdColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--id-column",
+        help="The column that names people.  [default: user, if there is one]",
+        metavar="COLUMN",
     ),
 ]
 SvgFile: TypeAlias = Path | None
@@ -97,10 +106,12 @@ def mapping(
         str | None,
         typer.Option(
             "--public",
-            help="The columns that make a profile and are released.  [default: all but the secret]",
+            help="The columns that make a profile and are released.  [default: all but the secret "
+            "and the column that names people]",
             metavar="COLUMNS",
         ),
     ] = None,
+    id_column: IdColumn = None,
     weights: Annotated[
         str | None,
         typer.Option(
@@ -184,7 +195,8 @@ def mapping(
     """Learn a mapping: released through it, profiles tell little about a secret.
 
     Every profile becomes one of a few others, with chances that make the secret hard to guess and
-    change profiles little. `reticent release profile` then releases people through the file.
+    change profiles little. `reticent release profile` then releases people through the file. Exit
+    code 1 if the search with --leak was stopped before it knew how little has to change.
     """
     from reticent.cli import mapping_search as search
     from reticent.data.people_tables import read_people
@@ -198,13 +210,17 @@ def mapping(
     if [delta is not None, leak is not None, perfect].count(True) != 1:
         why = "--delta 0.05 changes that share of profiles, --leak 0.1 tells that many bits"
         raise Failure("give one of --delta, --leak and --perfect", why=why)
+    if delta is not None and not 0 <= delta <= 1:
+        raise Failure("--delta must be a share, from 0 to 1", why="0.05 is one column in twenty")
     if (unknown is not Unknown.nearest) is not (radius is not None):
         raise Failure("--radius goes with --unknown withhold or refuse, and they need it")
     if unknown is not Unknown.nearest and at_least > 1:
         why = "rare profiles count as the nearest one, and must be released so"
         raise Failure("--at-least goes with --unknown nearest only", why=why)
-    table = Columns.of(read_people(path), secret, public, weights, bins)
+    table = Columns.of(read_people(path), secret, public, ids=id_column, weights=weights, bins=bins)
     limits = limits_of(table, delta, "0" if perfect else leak, epsilon)
+    asked = ("--perfect",) if perfect else ("--leak", leak) if leak else ("--delta", str(delta))
+    check_unique(table, lambda others: typed(path, others, out, *asked))
     people, others, dropped = table.split(held_out)
     talk_wide(table, people)
     alphabet, rare = search.alphabet_of(*table.sides(people), at_least, table.measure)
@@ -223,7 +239,7 @@ def mapping(
             radius=math.inf if radius is None else radius,
             widths=table.widths,
         )
-        search.check_found(learnt, watch)
+        search.check_found(learnt, limits, watch)
         told = search.held_out(learnt.recoding, *table.sides(others)) if others else None
         fitted = Fitted(
             learnt=learnt,
@@ -234,7 +250,7 @@ def mapping(
             at_least=at_least,
             epsilon=epsilon,
             by_leak=delta is None,
-            stopped=watch.why,
+            stopped=watch.reason(learnt),
             exponential=search.exponential_distortion(learnt),
             held_out=told,
         )
@@ -245,18 +261,22 @@ def mapping(
             drawn[picture] = search.picture(learnt.recoding)
         if features is not None:
             drawn[features] = search.features(learnt.recoding)
-    write_atomically(out, recoding_to_json(learnt.recoding))
+    write_atomically(out, recoding_to_json(learnt.recoding), private=True)
     for file, text in drawn.items():
         write_atomically(file, text)
     if as_json:
-        say_json("fit-mapping/1", out=str(out), **fitted_fields(fitted))
-        return
-    for line in fitted_lines(fitted):
-        say(line)
-    for note in fitted_notes(fitted):
-        talk(f"note: {note}")
-    for file in drawn:
-        talk(f"figure: {file}")
-    talk(f"mapping: {out}")
-    attacked = ("reticent", "audit", "attack", str(out), str(path), "--secret", table.secrets[0])
-    talk(f"  next: {shlex.join(attacked)}")
+        notes = fitted_notes(fitted)
+        say_json("fit-mapping/1", out=str(out), **fitted_fields(fitted), notes=notes)
+    else:
+        for line in fitted_lines(fitted):
+            say(line)
+        for note in fitted_notes(fitted):
+            talk(f"note: {note}")
+        for file in drawn:
+            talk(f"figure: {file}")
+        talk(f"mapping: {out}")
+        talk("  keep it private: it tells how the secret goes with profiles")
+        following = ("audit", "attack", str(out), str(path), "--secret", table.secrets[0])
+        talk(f"  next: {shlex.join(('reticent', *following))}")
+    if fitted.unfinished:
+        raise typer.Exit(ExitCode.FOUND)

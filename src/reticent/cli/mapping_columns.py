@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 SPLIT_SEED = 0  # whom --held-out holds out: nothing private rests on it
 MANY_VALUES = 50  # in a column: ranges may be meant
+UNIQUE = 0.8  # of people with a profile of their own: nearly all
+CROWD = 20  # people of whom each may well have a value of their own
+USUAL_ID = "user"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +42,36 @@ class Columns:
 
     @classmethod
     def of(
-        cls, people: People, secret: str, public: str | None, weights: str | None, bins: str | None
+        cls,
+        people: People,
+        secret: str,
+        public: str | None,
+        *,
+        ids: str | None = None,
+        weights: str | None = None,
+        bins: str | None = None,
     ) -> Columns:
-        """As the options say; whatever they name must be there."""
+        """As the options say; whatever they name must be there. Who people are is no profile."""
+        from reticent.data.people_tables import has_numbers
         from reticent.tasks.recoding import Measure
 
         secrets = _names(people, secret, "--secret")
+        named = id_column(people, ids)
         if public is None:
-            columns = tuple(name for name in people.columns if name not in secrets)
+            columns = tuple(name for name in people.columns if name not in (*secrets, named))
         else:
             columns = _names(people, public, "--public")
+        if ids is not None and named in (*secrets, *columns):
+            raise Failure(f"{named} names people and is secret or public too")
         both = sorted(set(secrets) & set(columns))
         if both:
             raise Failure(f"{both[0]} is both secret and public", why="leave it out of --public")
         if not columns:
             raise Failure(f"{people.file} has no column besides the secret")
         widths = _amounts(people, bins, "--bins", columns)
+        for name in widths:
+            if not has_numbers(people.column(name)):
+                raise Failure(f"--bins names {name}, which holds no number to put into ranges")
         heavy = _amounts(people, weights, "--weights", columns)
         by_column = tuple(heavy.get(name, 1.0) for name in columns) if heavy else None
         return cls(people, secrets, columns, Measure(weights=by_column), widths)
@@ -79,16 +97,54 @@ class Columns:
             raise Failure("--held-out leaves nobody to learn from", why="give a smaller share")
         return known.only(np.sort(order[many:])), known.only(np.sort(order[:many])), dropped
 
+    def without(self, names: Sequence[str]) -> Columns:
+        """Some public columns left out; weights go with the columns, and are dropped here."""
+        from reticent.tasks.recoding import Measure
+
+        public = tuple(name for name in self.public if name not in names)
+        widths = {name: width for name, width in self.widths.items() if name in public}
+        return Columns(self.people, self.secrets, public, Measure(), widths)
+
     def sides(self, people: People) -> tuple[NDArray[Any], NDArray[Any]]:
         """Profiles and secrets."""
         return people.rows(self.public, self.widths), people.rows(self.secrets)
 
 
+def id_column(people: People, asked: str | None) -> str | None:
+    """The column that names people: as asked for, or the usual one if it is there."""
+    if asked is not None:
+        return people.named(asked)
+    return next((name for name in people.columns if name.casefold() == USUAL_ID), None)
+
+
+def check_unique(table: Columns, instead: Callable[[Columns], str]) -> None:
+    """Refuse a column that is different for every person: it names them, or needs ranges."""
+    import numpy as np
+
+    profiles, _ = table.sides(table.people)
+    names = []
+    for name, column in zip(table.public, profiles.T, strict=True):
+        told = column[column != ""]
+        if len(told) > CROWD and len(np.unique(told)) == len(told):
+            names.append(name)
+    if not names:
+        return
+    others = table.without(names)
+    why = (
+        f"no mapping can hide among others whoever has it; --id-column {names[0]} if it names "
+        "people, --bins puts numbers into ranges, --public leaves it out"
+    )
+    following = instead(others) if others.public else ""
+    raise Failure(f"{names[0]} is different for every person", why=why, next_command=following)
+
+
 def talk_wide(table: Columns, people: People) -> None:
-    """Name columns of so many values that ranges may be meant, or that name the person."""
+    """Where nearly everybody has a profile of their own, name the columns of many values."""
     import numpy as np
 
     profiles, _ = table.sides(people)
+    if len(np.unique(profiles, axis=0)) < UNIQUE * len(profiles):
+        return
     counts = [len(np.unique(column)) for column in profiles.T]
     wide = [
         f"{name} ({count})"
@@ -97,8 +153,8 @@ def talk_wide(table: Columns, people: People) -> None:
     ]
     if wide:
         talk(
-            f"note: columns of many values make every profile unique: {', '.join(wide)}; --bins "
-            "puts numbers into ranges, --public leaves columns out"
+            f"note: columns of many values make nearly every profile unique: {', '.join(wide)}; "
+            "--bins puts numbers into ranges, --public leaves columns out"
         )
 
 

@@ -6,6 +6,7 @@ Not here  options and columns (mapping.py), the search itself (tasks/learning.py
 from __future__ import annotations
 
 import math
+import re
 import signal
 import sys
 import time
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 MANY_PROFILES = 4000  # from here on a search takes noticeably long
 COMPARED = 3000  # profiles up to which the exponential mechanism is tried
 _CURVE = 8  # distortions of a trade-off curve
+_BELOW = 0.98  # of the chosen leak: how far the curve of another mechanism is drawn
+_CODE = 3  # letters: a value so short needs the name of its column beside it
 _PAIRS = 4e7  # of profiles that a search looks at in a second, roughly
 _LEVELS = 60  # of a search: the length of its bar
 _MINUTE = 60.0
@@ -59,6 +62,10 @@ class Watch:
         if past - self.told > _MINUTE and not sys.stderr.isatty():
             self.told = past
             talk(f"{past:.0f} s: {bits}")
+
+    def reason(self, learnt: Learnt) -> str:
+        """Why a search ended early; nothing if it did not."""
+        return self.why or ("" if learnt.finished else f"stopped after {self.seconds:.0f} seconds")
 
     def stop(self, *_: object) -> None:
         """Called when somebody presses Ctrl-C."""
@@ -107,7 +114,7 @@ def check_size(alphabet: Alphabet, limits: Limits, seconds: float, instead: str)
 
     many = len(alphabet.profiles)
     fewer = "--bins, --at-least or --public make fewer profiles"
-    if limits.bits.size and not limits.bits.any() and many > MOST_PERFECT:
+    if not limits.bits.all() and many > MOST_PERFECT:
         what = f"telling nothing at all needs at most {MOST_PERFECT} profiles, not {many}"
         raise Failure(
             what, why=f"{fewer}; --leak 0.001 tells next to nothing", next_command=instead
@@ -125,12 +132,17 @@ def check_size(alphabet: Alphabet, limits: Limits, seconds: float, instead: str)
         )
 
 
-def check_found(learnt: Learnt, watch: Watch) -> None:
-    """Refuse profiles as they are for an answer."""
-    wanted = learnt.solution.channel.support.max() == 1 and learnt.distortion == 0
-    if watch.why and wanted:
-        why = "--seconds gives more time; --bins, --at-least or --public make it easier"
-        raise Failure(f"{watch.why}: nothing better than the profiles themselves yet", why=why)
+def check_found(learnt: Learnt, limits: Limits, watch: Watch) -> None:
+    """Refuse for an answer, when time was short, profiles as they are or one for everybody."""
+    if learnt.finished and not watch.why:
+        return
+    why = "--seconds gives more time; --bins, --at-least or --public (fewer columns) make it easier"
+    ended, channel = watch.reason(learnt), learnt.solution.channel
+    if channel.support.max() == 1 and learnt.distortion == 0:
+        raise Failure(f"{ended}: nothing better than the profiles themselves yet", why=why)
+    if not learnt.finished and limits.delta is None and (channel.outs == channel.outs[0]).all():
+        what = "nothing better yet than releasing everybody as one and the same profile"
+        raise Failure(f"{ended}: {what}", why=why)
 
 
 def exponential_distortion(learnt: Learnt) -> float | None:
@@ -148,15 +160,15 @@ def exponential_distortion(learnt: Learnt) -> float | None:
 
 def held_out(recoding: Recoding, public: NDArray[Any], private: NDArray[Any]) -> HeldOut:
     """What a mapping tells about other people."""
-    from reticent.tasks.leakage import corrected_bits, counted, leak_under
+    from reticent.optim.mapping import Channel
+    from reticent.tasks.leakage import counted, less_chance
 
     counts, left_out = counted(recoding, public, private)
     people = int(counts.sum())
     if not people:
-        return HeldOut(0, left_out, 0.0, 0.0)
-    before, _ = corrected_bits(counts)
-    after = leak_under(recoding.mechanism.channel, counts.astype(float))
-    return HeldOut(people, left_out, before, after)
+        return HeldOut(0, left_out, (0.0, 0.0), (0.0, 0.0))
+    before = less_chance(Channel.identity(counts.shape[1]), counts)
+    return HeldOut(people, left_out, before, less_chance(recoding.mechanism.channel, counts))
 
 
 def tradeoff(learnt: Learnt, watch: Watch) -> str:
@@ -184,6 +196,10 @@ def tradeoff(learnt: Learnt, watch: Watch) -> str:
     baselines = {}
     if len(alphabet.profiles) <= COMPARED:
         alike = [exponential_at(problem, distortion=delta) for delta in deltas[1::2]]
+        if alike[-1].leak > mechanism.bits / BITS:  # drawn until it tells as little as ours
+            far = exponential_at(problem, leak=_BELOW * mechanism.bits / BITS).distortion
+            steps = [deltas[-1] + (far - deltas[-1]) * k / _CURVE for k in range(1, _CURVE)]
+            alike += [exponential_at(problem, distortion=delta) for delta in [*steps, far]]
         pairs = [(one.distortion, one.leak * BITS) for one in alike]
         baselines = {"exponential mechanism": [(0.0, learnt.untouched_bits), *pairs]}
     return tradeoff_figure(
@@ -198,12 +214,22 @@ def tradeoff(learnt: Learnt, watch: Watch) -> str:
 
 
 def picture(recoding: Recoding) -> str:
-    """What becomes what, of the most frequent profiles."""
+    """What becomes what, of the profiles that change most."""
     from reticent.report.mapping_figures import mapping_figure
 
-    labels = [", ".join(map(str, row)) for row in recoding.profiles.tolist()]
+    labels = picture_labels(recoding)
     mechanism = recoding.mechanism
     return mapping_figure(mechanism.channel, labels, mechanism.joint.sum(axis=0))
+
+
+def picture_labels(recoding: Recoding) -> list[str]:
+    """Values of each profile, beside the names of their columns where they say little alone."""
+    columns = []
+    for name, values in zip(recoding.columns, recoding.profiles.T.tolist(), strict=True):
+        texts = [str(value).replace(" to below ", "-").replace(" to ", "-") for value in values]
+        bare = all(len(text) <= _CODE or not re.search(r"[^\W\d_]{2}", text) for text in texts)
+        columns.append([f"{name} {text}" if bare else text for text in texts])
+    return [", ".join(parts) for parts in zip(*columns, strict=True)]
 
 
 def features(recoding: Recoding) -> str:

@@ -1,18 +1,16 @@
-"""A learnt mapping as text and as JSON, what must be said about it, and how its file is read.
+"""A learnt mapping as text and as JSON.
 
-Not here  the command that learns it (mapping.py), pictures (report/mapping_figures.py).
+Not here  the command that learns it (mapping.py), what must be said about it (mapping_notes.py),
+          its file (mapping_files.py), pictures (report/mapping_figures.py).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reticent.amounts import show_up
-from reticent.cli.failures import Failure, reason
-from reticent.cli.output import table
+from reticent.cli.mapping_numbers import TINY, after_100, down_100, near, near_100, up, up_100
 from reticent.guarantees.card_facts import printable
 
 if TYPE_CHECKING:
@@ -21,19 +19,24 @@ if TYPE_CHECKING:
 
 CERTIFIED = 1e-3  # of what untouched profiles tell: the gap that a search is asked for
 FEW = 10  # people: a profile of fewer is rare
-_BIASED = 0.1  # of the plain estimate
-_CROWD = 5  # people per profile, below which counts say little
-_FITTED = "reticent fit mapping PEOPLE.csv --secret COLUMN --delta 0.05 --out MAPPING.json"
+_EXCESS = 1.5  # times the promise: people who were not seen are told about more than that
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """What a mapping tells about people it was not learnt from, in bits, counted among them."""
+    """What a mapping tells about people it was not learnt from, in bits, counted among them.
+
+    Each figure is what the counts show, and that less what they would show by chance.
+    """
 
     people: int
     left_out: int
-    before: float
-    after: float
+    before: tuple[float, float]
+    after: tuple[float, float]
+
+    def exceeds(self, promise: float) -> bool:
+        """Whether these people are told about far more than was promised."""
+        return self.after[1] > max(_EXCESS * promise, TINY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +63,18 @@ class Fitted:
     @property
     def kept(self) -> float:
         """The share of people whose profile is released as it is."""
-        mechanism = self.learnt.recoding.mechanism
-        channel = mechanism.channel
-        same = channel.chances * (channel.outs == channel.inputs)
-        return float(mechanism.joint.sum(axis=0)[channel.inputs] @ same)
+        return min(self.learnt.recoding.mechanism.unchanged, 1.0)
+
+    @property
+    def hides_nothing(self) -> bool:
+        """Whether every profile is released as it is."""
+        channel = self.learnt.recoding.mechanism.channel
+        return bool((channel.outs == channel.inputs).all())
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether profiles may change more than the leak needs because the search was stopped."""
+        return self.by_leak and not self.learnt.finished
 
     @property
     def guesses(self) -> tuple[float, float, float]:
@@ -80,21 +91,22 @@ class Fitted:
     @property
     def certified(self) -> bool:
         """Whether the search ended with the proof it was asked for."""
-        return self.learnt.solution.relative_gap <= CERTIFIED * (1 + 1e-9)
+        proved = self.learnt.solution.relative_gap <= CERTIFIED * (1 + 1e-9)
+        return proved and self.learnt.finished
 
 
 def fitted_lines(fitted: Fitted) -> list[str]:
     """Consequences first, then what was reached and how good it is."""
     learnt, recoding = fitted.learnt, fitted.learnt.recoding
     secret = printable(recoding.mechanism.secret)
-    nothing, true, released = (show_up(100 * chance, 3) for chance in fitted.guesses)
+    nothing, true, released = fitted.guesses
     columns = ", ".join(map(printable, recoding.columns))
     rows = [
         (f"told about {secret}, as profiles are", _before(learnt)),
-        ("told by a released profile", f"{show_up(learnt.leak_bits)} bits, on average"),
+        ("told by a released profile", f"{up(learnt.leak_bits)} bits, on average"),
         *_least(fitted),
         ("changed on average", _changed(fitted)),
-        ("released as they are", f"{100 * fitted.kept:.3g} of 100 people"),
+        ("released as they are", f"{near_100(fitted.kept)} of 100 people"),
         ("a profile may become", _support(recoding)),
         *_floor(fitted),
         *_comparison(fitted),
@@ -102,39 +114,64 @@ def fitted_lines(fitted: Fitted) -> list[str]:
     ]
     width = max(len(head) for head, _ in rows)
     return [
-        f"Hides {secret} in profiles of {columns}",
-        f"{fitted.people} people, {len(recoding.profiles)} different profiles",
+        *_headline(fitted),
+        f"Hides {'nothing' if fitted.hides_nothing else secret} in profiles of {columns}",
+        f"{fitted.people} people, {len(recoding.profiles)} different profiles{_values(fitted)}",
         "",
-        f"The best guess of {secret} is right for {nothing} of 100 people without any profile, "
-        f"for {true} from the profile as it is, for {released} from a released one.",
+        f"The best guess of {secret} is right for {near_100(nothing)} of 100 people without any "
+        f"profile, for {near_100(true)} from the profile as it is, for "
+        f"{after_100(nothing, released)} from a released one.",
         "",
         *(f"{head.ljust(width)}  {told}" for head, told in rows),
     ]
 
 
+def _headline(fitted: Fitted) -> list[str]:
+    """What must not be overlooked."""
+    if fitted.unfinished:
+        least = down_100(fitted.learnt.least_distortion)
+        needed = f"at least {least} % is needed" if least != "0" else "less may be enough"
+        return [
+            f"NOT FINISHED: changes {up_100(fitted.learnt.distortion)} % of a profile, {needed}"
+        ]
+    if fitted.hides_nothing:
+        secret = printable(fitted.learnt.recoding.mechanism.secret)
+        return [f"HIDES NOTHING: profiles are released as they are and tell as much about {secret}"]
+    return []
+
+
+def _values(fitted: Fitted) -> str:
+    """How many values the secret has, where that is not two."""
+    many = len(fitted.learnt.recoding.secrets)
+    what = "values" if len(fitted.secrets) == 1 else "combinations"
+    names = ", ".join(map(printable, fitted.secrets))
+    return f", {many} {what} of {names}" if many > 2 else ""
+
+
 def _before(learnt: Learnt) -> str:
-    corrected = f"{learnt.corrected_bits:.4g} after correcting for few people per profile"
-    return f"{learnt.untouched_bits:.4g} bits ({corrected})"
+    corrected = f"{near(learnt.corrected_bits)} after correcting for few people per profile"
+    return f"{near(learnt.untouched_bits)} bits ({corrected})"
 
 
 def _least(fitted: Fitted) -> list[tuple[str, str]]:
     if fitted.epsilon is not None:
         return []  # the bound is that of mappings without a floor
-    gap = f"{100 * fitted.learnt.solution.relative_gap:.2g} %"
-    how = f"proved to within {gap}" if fitted.certified else f"not certified, gap {gap}"
+    gap = f"{near(100 * fitted.learnt.solution.relative_gap, 2)} %"
+    of = "of what untouched profiles tell"
+    how = f"proved to within {gap} {of}" if fitted.certified else f"not certified, gap {gap} {of}"
     if fitted.least_bits <= 0 and not fitted.certified:
         return [("no such mapping tells less than", f"not proved yet (gap {gap})")]
-    return [("no such mapping tells less than", f"{fitted.least_bits:.4g} bits ({how})")]
+    return [("no such mapping tells less than", f"{near(fitted.least_bits)} bits ({how})")]
 
 
 def _changed(fitted: Fitted) -> str:
     recoding = fitted.learnt.recoding
     share, columns = fitted.learnt.distortion, len(recoding.columns)
     weighted = recoding.measure.weights is not None
-    by = "by weight" if weighted else f"{share * columns:.2g} of {columns} columns"
+    by = "by weight" if weighted else f"{near(share * columns, 2)} of {columns} columns"
     moved = fitted.learnt.alphabet.moved
-    more = f", and {show_up(100 * moved, 3)} % by rare profiles" if moved else ""
-    return f"{show_up(100 * share, 3)} % of a profile ({by}){more}"
+    more = f", and {up_100(moved)} % by rare profiles" if moved else ""
+    return f"{up_100(share)} % of a profile ({by}){more}"
 
 
 def _support(recoding: Recoding) -> str:
@@ -146,16 +183,16 @@ def _floor(fitted: Fitted) -> list[tuple[str, str]]:
     if fitted.epsilon is None:
         return []
     worst = fitted.learnt.recoding.mechanism.worst_case_epsilon()
-    cost = show_up(100 * max(fitted.learnt.cost_of_epsilon, 0.0), 3)
-    return [("in the worst case", f"epsilon {show_up(worst)}; {cost} % of the change is for this")]
+    cost = up_100(max(fitted.learnt.cost_of_epsilon, 0.0))
+    return [("in the worst case", f"epsilon {up(worst)}; {cost} % of the change is for this")]
 
 
 def _comparison(fitted: Fitted) -> list[tuple[str, str]]:
     if fitted.exponential is None:
         return []
     ours = fitted.learnt.distortion
-    times = f", {fitted.exponential / ours:.2g} times as much" if ours > 0 else ""
-    told = f"would change {100 * fitted.exponential:.3g} %{times}, to tell as little"
+    times = f", {fitted.exponential / ours:.2g} times as much" if ours > TINY else ""
+    told = f"would change {near_100(fitted.exponential)} %{times}, to tell as little"
     return [("the exponential mechanism", told)]
 
 
@@ -163,46 +200,8 @@ def _elsewhere(fitted: Fitted) -> list[tuple[str, str]]:
     held = fitted.held_out
     if held is None:
         return []
-    told = f"{held.before:.4g} bits as they are, {held.after:.4g} released"
-    return [(f"{held.people} people held out", f"{told}; counts of few people are too high")]
-
-
-def fitted_notes(fitted: Fitted) -> list[str]:
-    """What has to be known before the file is used or given away."""
-    learnt = fitted.learnt
-    notes = [*_stopped(fitted)]
-    if fitted.without_secret:
-        notes.append(f"{fitted.without_secret} people without a value of the secret were left out")
-    plain, corrected = learnt.untouched_bits, learnt.corrected_bits
-    crowd = fitted.people / len(learnt.recoding.profiles)
-    if plain - corrected > _BIASED * plain or crowd < _CROWD:
-        notes.append(
-            f"there are too few people per profile ({crowd:.2g} on average) to know well how "
-            "profiles and secret go together: the figures are those of these people, others may "
-            "lose more. Fewer columns (--public), ranges of numbers (--bins) or --at-least help"
-        )
-    file = "the file is learnt from these people's data and is no differentially private release"
-    if fitted.rare and fitted.at_least < FEW:
-        file += (
-            f": {fitted.rare} profiles in it are those of fewer than {FEW} people; "
-            f"--at-least {FEW} leaves them out"
-        )
-    notes.append(file)
-    notes.append(
-        "the promise is an average over people like these, for one release each, and about "
-        f"{printable(learnt.recoding.mechanism.secret)} only; about some it can tell more"
-    )
-    return notes
-
-
-def _stopped(fitted: Fitted) -> list[str]:
-    gap = f"certified gap {100 * fitted.learnt.solution.relative_gap:.2g} %"
-    if fitted.stopped:
-        more = ", and profiles may change more than they need to" if fitted.by_leak else ""
-        return [f"{fitted.stopped}: best so far, {gap}{more}; --seconds gives more time"]
-    if not fitted.certified:
-        return [f"the search ended without the proof it was asked for: {gap}"]
-    return []
+    told = f"{near(held.before[1])} bits as they are, {near(held.after[1])} released"
+    return [(f"{held.people} people held out", f"{told}, chance taken off")]
 
 
 def fitted_fields(fitted: Fitted) -> dict[str, Any]:
@@ -218,6 +217,7 @@ def fitted_fields(fitted: Fitted) -> dict[str, Any]:
         "people": fitted.people,
         "without_secret": fitted.without_secret,
         "profiles": len(recoding.profiles),
+        "values": len(recoding.secrets),
         "rare_profiles": fitted.rare,
         "right_guesses": {"no_profile": nothing, "profile": true, "released": released},
         "bits": {
@@ -228,6 +228,9 @@ def fitted_fields(fitted: Fitted) -> dict[str, Any]:
         },
         "relative_gap": learnt.solution.relative_gap,
         "certified": fitted.certified,
+        "finished": learnt.finished,
+        "least_distortion": learnt.least_distortion,
+        "hides_nothing": fitted.hides_nothing,
         "stopped": fitted.stopped or None,
         "distortion": learnt.distortion,
         "moved": learnt.alphabet.moved,
@@ -240,50 +243,11 @@ def fitted_fields(fitted: Fitted) -> dict[str, Any]:
         else {
             "people": held.people,
             "left_out": held.left_out,
-            "untouched": held.before,
-            "released": held.after,
+            "untouched": held.before[1],
+            "released": held.after[1],
+            "untouched_by_count": held.before[0],
+            "released_by_count": held.after[0],
+            "exceeds": held.exceeds(learnt.leak_bits),
         },
         "sha256": recoding.mechanism.sha256,
-        "notes": fitted_notes(fitted),
     }
-
-
-def read_mapping(path: Path) -> Recoding:
-    """The mapping in a file; one that was changed, cut or is something else is refused."""
-    from reticent.errors import ParameterError
-    from reticent.tasks.recoding_files import recoding_from_json
-
-    try:
-        return recoding_from_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Failure(f"{path} cannot be read", why=reason(error), next_command=_FITTED) from None
-    except UnicodeDecodeError:
-        why = "it is not text in UTF-8"
-    except ParameterError as error:
-        why = str(error)
-    except RecursionError:
-        why = "it is nested too deeply"
-    raise Failure(f"{path} is no mapping that can be used", why=why, next_command=_FITTED)
-
-
-def secret_names(recoding: Recoding) -> tuple[str, ...]:
-    """The columns that a mapping hides; a name of another origin counts as one."""
-    names = tuple(name.strip() for name in recoding.mechanism.secret.split(","))
-    return names if len(names) == recoding.secrets.shape[1] else (recoding.mechanism.secret,)
-
-
-def secret_bits(recoding: Recoding) -> dict[str, float]:
-    """Bits that a release tells about each secret, rounded up."""
-    from reticent.tasks.leakage import leaks
-
-    names, mechanism = secret_names(recoding), recoding.mechanism
-    if len(names) == 1:
-        return {names[0]: mechanism.bits}
-    own = leaks(mechanism.channel, mechanism.joint, recoding.secrets)
-    return {name: float(bits) * (1 + 1e-12) for name, bits in zip(names, own, strict=True)}
-
-
-def profile_lines(columns: tuple[str, ...], values: tuple[str, ...] | None) -> list[str]:
-    """One released profile as a table."""
-    told = [("withheld")] * len(columns) if values is None else [printable(v) for v in values]
-    return table(("attribute", "released"), list(zip(map(printable, columns), told, strict=True)))

@@ -4,7 +4,7 @@ Theory    docs/theory/mapping.md, Theorem 6 (several releases)
 Not here  the command (profile.py).
 
 Answers are written before they are shown: a crash may lose an answer nobody saw, never draw twice.
-The file holds released profiles by the name of the person; who may see those may see it.
+The file holds released profiles by the name of the person; only its owner may read it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def drawn_once(
             drawn = recoding.release_many(rows[list(first.values())], source).tolist()
             own.update(zip(first, [None if None in row else row for row in drawn], strict=True))
             text = json.dumps({"schema": SCHEMA, "released": held}, ensure_ascii=False)
-            write_atomically(path, text + "\n")
+            write_atomically(path, text + "\n", private=True)
     return [None if own[name] is None else tuple(own[name]) for name in names], repeated
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reticent.cli.failures import Failure
+from reticent.cli.mapping_columns import id_column as named_by
 from reticent.cli.once import drawn_once
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.tasks.recoding import Recoding
 
-USUAL_ID = "user"
 Profile: TypeAlias = tuple[str, ...] | None
 
 
@@ -41,8 +41,7 @@ class ProfileTable:
         from reticent.data.people_tables import read_people
 
         people = read_people(path)
-        usual = [name for name in people.columns if name.casefold() == USUAL_ID]
-        ids = people.named(id_column) if id_column is not None else next(iter(usual), None)
+        ids = named_by(people, id_column)
         if ids is not None and ids.casefold() in {name.casefold() for name in recoding.columns}:
             if id_column is not None:
                 raise Failure(f"{ids} names people and is a column of the mapping too")
@@ -70,6 +69,15 @@ class ProfileTable:
             why = f"a person has one line here; {self.ids} must name each once"
             raise Failure(f"{self.people.file} names {person!r} more than once", why=why)
         return ProfileTable(self.people.only(mine), self.columns, self.rows[mine], self.ids)
+
+    def each_once(self) -> ProfileTable:
+        """Everybody; refused if two lines are of the same person, who would be drawn twice."""
+        import numpy as np
+
+        if self.ids is not None and len(np.unique(self.people.column(self.ids))) < len(self.people):
+            why = f"a person has one line here; {self.ids} must name each once, two draws tell more"
+            raise Failure(f"{self.people.file} names somebody more than once", why=why)
+        return self
 
     def released(
         self, recoding: Recoding, source: Source, once: Path | None

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PEOPLE_FORMATS = (".csv", ".csv.gz", ".parquet")
+_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 _LARGEST = 1e15  # beyond it floats are no whole numbers any more
 
 
@@ -49,8 +50,8 @@ class People:
         if wanted in spelt:
             return spelt[wanted]
         near = get_close_matches(wanted, spelt, n=1)
-        hint = f"; did you mean {spelt[near[0]]!r}?" if near else ""
-        raise TableError(self.file, f"has no column called {name.strip()!r}{hint}")
+        hint = f"did you mean {spelt[near[0]]!r}?" if near else "its first line must be the header"
+        raise TableError(self.file, f"has no column called {name.strip()!r}; {hint}")
 
     def column(self, name: str) -> NDArray[np.str_]:
         """One column."""
@@ -82,6 +83,10 @@ def read_people(path: str | Path) -> People:
         raise ParameterError("table", f"a file named {', '.join(PEOPLE_FORMATS)}", path.name)
     header, lines = read_lines(path)
     names = [name.strip() for name in header]
+    for sign, called in _SEPARATORS.items():
+        if len(names) == 1 and sign in names[0]:
+            told = f"has a single column: is it separated by {called}? Commas are needed"
+            raise TableError(path.name, told)
     if len({name.casefold() for name in names}) < len(names):
         raise TableError(path.name, "has two columns of the same name")
     if not lines:
@@ -110,11 +115,24 @@ def in_ranges(values: NDArray[np.str_], width: float) -> NDArray[np.str_]:
     return np.asarray(ranges[which.reshape(-1)])
 
 
-def _range(text: str, width: float) -> str:
+def has_numbers(values: NDArray[np.str_]) -> bool:
+    """Whether some of the values are numbers, which ranges could be made of.
+
+    >>> has_numbers(np.array(["?", "37"])), has_numbers(np.array(["?", "nan", ""]))
+    (True, False)
+    """
+    return any(math.isfinite(_number(text)) for text in np.unique(values).tolist())
+
+
+def _number(text: str) -> float:
     try:
-        number = float(text)
+        return float(text)
     except ValueError:
-        return text
+        return math.nan
+
+
+def _range(text: str, width: float) -> str:
+    number = _number(text)
     if not abs(number) < _LARGEST * min(width, 1.0):
         return text
     low = math.floor(number / width) * width

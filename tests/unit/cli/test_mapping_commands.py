@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 
 import pytest
@@ -115,7 +116,19 @@ def test_people_held_out_are_not_learnt_from(cli) -> None:
     told = cli(*FIT, *words, "m.json", "--json").json
     assert told["people"] == 300
     assert told["held_out"]["people"] + told["held_out"]["left_out"] == 100
-    assert "100 people held out" in cli(*FIT, *words, "n.json").out
+    ended = cli(*FIT, *words, "n.json")
+    assert "100 people held out" in ended.out
+    assert "released, chance taken off" in ended.out
+    assert told["held_out"]["released"] <= told["held_out"]["released_by_count"]
+    assert told["held_out"]["exceeds"] is ("are told about more than promised" in ended.err)
+
+
+def test_people_held_out_who_are_told_about_more_are_said(cli, monkeypatch) -> None:
+    monkeypatch.setattr("reticent.tasks.leakage.less_chance", lambda channel, counts: (0.9, 0.8))
+    words = ("--bins", "age=10", "--delta", "0.1", "--held-out", "0.25", "--out", "m.json")
+    ended = cli(*FIT, *words)
+    assert "0.8 bits as they are, 0.8 released, chance taken off" in ended.out
+    assert "people it has not seen are told about more than promised" in ended.err
 
 
 def test_rare_profiles_can_be_left_out_of_the_file(cli, here) -> None:
@@ -134,12 +147,64 @@ def test_heavy_columns_change_less(cli, here) -> None:
     assert '"weights":[1.0,1.0,20.0]' in (here / "m.json").read_text(encoding="utf-8")
 
 
-def test_too_few_people_per_profile_are_said(cli) -> None:
+def test_too_few_people_per_profile_are_said(cli, here) -> None:
+    rows = [[*row[:1], str(n // 2 * 7 % 400), *row[2:]] for n, row in enumerate(people())]
+    written(here / "people.csv", rows)
+    ended = cli(*FIT, "--delta", "0.1", "--out", "m.json")
+    assert "make nearly every profile unique: age (200)" in ended.err
+    assert "too few people per profile (1 on average)" in ended.err
+
+
+def test_crowded_profiles_are_not_called_unique_or_few(cli, here) -> None:
+    rows = [[*row[:1], str(n % 60), "Ulm", *row[3:]] for n, row in enumerate(3 * people())]
+    written(here / "people.csv", [[f"p{n}", *row[1:]] for n, row in enumerate(rows)])
+    ended = cli(*FIT, "--bins", "age=30", "--delta", "0.1", "--out", "m.json")
+    assert ended.code == 0, ended.err
+    assert "unique" not in ended.err
+    assert "too few people" not in ended.err
+
+
+def test_a_secret_of_many_values_is_named_as_the_cause(cli, here) -> None:
+    rows = [[*row[:4], str(n * 37 % 101 % 50), row[5]] for n, row in enumerate(people())]
+    written(here / "people.csv", rows)
     ended = cli(
-        "fit", "mapping", "people.csv", "--secret", "income", "--delta", "0.1", "--out", "m.json"
+        *FIT, "--public", "job,town", "--at-least", "2", "--delta", "0.1", "--out", "m.json"
     )
-    assert "make every profile unique: user (400)" in ended.err
-    assert "too few people per profile" in ended.err
+    assert ", 50 values of income" in ended.out.splitlines()[1]
+    assert "income has 50 values: too few people have each of them" in ended.err
+    assert "too few people per profile" not in ended.err
+
+
+def test_who_people_are_is_no_part_of_a_profile(cli, here) -> None:
+    words = ("fit", "mapping", "people.csv", "--secret", "income", "--bins", "age=20")
+    told = cli(*words, "--delta", "0.1", "--out", "m.json", "--json").json
+    assert told["columns"] == ["age", "town", "job", "health"]
+    heads = ("name", "age", "town", "job", "income", "health")
+    written(here / "people.csv", people(), heads=heads)
+    refused = cli(*words, "--delta", "0.1", "--out", "n.json")
+    assert (refused.code, refused.out) == (2, "")
+    assert "name is different for every person" in refused.err
+    following = refused.err.splitlines()[-1].removeprefix("  next: reticent ").split()
+    assert cli(*following, "--json").json["columns"] == ["age", "town", "job", "health"]
+    named = cli(*words, "--id-column", "NAME", "--delta", "0.1", "--out", "o.json", "--json").json
+    assert named["columns"] == ["age", "town", "job", "health"]
+
+
+def test_the_mapping_and_the_store_are_for_their_owner_only(cli, here) -> None:
+    ended = cli(*FIT, "--bins", "age=10", "--delta", "0.1", "--out", "m.json")
+    assert "keep it private: it tells how the secret goes with profiles" in ended.err
+    assert cli(*RELEASE, "--person", "p1", "--once", "s.json", "--yes").code == 0
+    for name in ("m.json", "s.json"):
+        assert (here / name).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("limit", [("--delta", "0"), ("--leak", "5")])
+def test_a_mapping_that_changes_nothing_says_that_it_hides_nothing(cli, limit) -> None:
+    ended = cli(*FIT, "--bins", "age=10", *limit, "--out", "m.json")
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith("HIDES NOTHING: ")
+    assert f"this mapping hides nothing: {limit[0]}" in ended.err
+    assert "101" not in ended.out
 
 
 def test_people_without_a_secret_are_left_out(cli, here) -> None:
@@ -157,6 +222,15 @@ def test_fit_draws_three_figures(cli, here) -> None:
     for name in figures[1::2]:
         assert (here / name).read_text(encoding="utf-8").count("<svg") == 1
         assert f"figure: {name}" in ended.err
+    assert "exponential mechanism about" in (here / "t.svg").read_text(encoding="utf-8")
+    assert "does not get there" not in (here / "t.svg").read_text(encoding="utf-8")
+    assert "of 25 profiles that change most" in (here / "p.svg").read_text(encoding="utf-8")
+
+
+def test_pictures_name_the_columns_of_bare_values(fitted) -> None:
+    recoding = recoding_from_json((fitted / "m.json").read_text(encoding="utf-8"))
+    labels = mapping_search.picture_labels(recoding)
+    assert "age 20-29, Ulm, clerk" in labels
 
 
 def test_a_search_that_is_stopped_says_so(cli) -> None:
@@ -171,21 +245,49 @@ def test_many_profiles_are_said_to_take_long(cli, monkeypatch) -> None:
     assert "25 different profiles: a step of the search takes about 1 seconds or more" in ended.err
 
 
-def test_ctrl_c_gives_the_best_so_far_and_stops_every_search(cli, monkeypatch) -> None:
+def stopped_at(monkeypatch, number) -> None:
+    """Somebody presses Ctrl-C at a step of the search."""
     seen = []
     watched = mapping_search.Watch.__call__
 
     def pressed(self, step):
         seen.append(step)
-        if len(seen) == 2:
+        if len(seen) == number:
             self.stop()
         watched(self, step)
 
     monkeypatch.setattr(mapping_search.Watch, "__call__", pressed)
-    ended = cli(*FIT, "--bins", "age=2", "--leak", "0.01", "--out", "m.json")
-    assert ended.code == 0, ended.err
-    assert "note: interrupted: best so far, certified gap" in ended.err
+
+
+def test_ctrl_c_gives_the_best_so_far_and_stops_every_search(cli, monkeypatch, here) -> None:
+    stopped_at(monkeypatch, 10)
+    ended = cli(*FIT, "--bins", "age=10", "--leak", "0.01", "--out", "m.json")
+    assert ended.code == 1, ended.err
+    first = ended.out.splitlines()[0]
+    assert re.match(
+        r"NOT FINISHED: changes [\d.]+ % of a profile, at least [\d.]+ % is need", first
+    )
+    assert "note: interrupted: best so far" in ended.err
     assert "profiles may change more than they need to" in ended.err
+    assert (here / "m.json").exists()
+
+
+def test_an_unfinished_search_is_not_certified(cli, monkeypatch) -> None:
+    stopped_at(monkeypatch, 10)
+    ended = cli(*FIT, "--bins", "age=10", "--leak", "0.01", "--out", "m.json", "--json")
+    told = json.loads(ended.out)
+    assert (ended.code, told["finished"], told["certified"]) == (1, False, False)
+    assert 0 < told["least_distortion"] <= told["distortion"]
+
+
+def test_one_profile_for_everybody_for_want_of_time_is_no_mapping(cli, monkeypatch, here) -> None:
+    stopped_at(monkeypatch, 1)
+    ended = cli(*FIT, "--bins", "age=2", "--leak", "0.01", "--out", "m.json")
+    assert (ended.code, ended.out) == (2, "")
+    assert "releasing everybody as one and the same profile" in ended.err
+    for advice in ("--seconds", "--bins", "--at-least", "fewer columns"):
+        assert advice in ended.err
+    assert not (here / "m.json").exists()
 
 
 def test_nothing_found_in_time_is_no_mapping(cli, here, monkeypatch) -> None:
@@ -207,7 +309,11 @@ def test_nothing_found_in_time_is_no_mapping(cli, here, monkeypatch) -> None:
         ((), "give one of --delta, --leak and --perfect"),
         (("--delta", "-1"), "--delta"),
         (("--delta", "nan"), "--delta"),
-        (("--delta", "inf"), "delta must be at least 0 and finite"),
+        (("--delta", "inf"), "--delta must be a share, from 0 to 1"),
+        (("--delta", "1.5"), "--delta must be a share, from 0 to 1"),
+        (("--delta", "0.1", "--bins", "town=10"), "--bins names town, which holds no number"),
+        (("--delta", "0.1", "--id-column", "age"), "age names people and is secret or public"),
+        (("--delta", "0.1", "--public", "user,age"), "user is different for every person"),
         (("--leak", "much"), "--leak must be bits"),
         (("--leak", "health=0.1"), "--leak must be bits"),
         (("--delta", "0.1", "--secret", "incme"), "did you mean 'income'?"),
@@ -257,12 +363,12 @@ def test_tables_that_nothing_can_be_learnt_from(cli, here, rows, says) -> None:
 def test_a_file_without_header_does_not_show_its_first_person(cli, here) -> None:
     written(here / "people.csv", people()[1:], heads=people()[7])
     ended = cli(*FIT, "--delta", "0.1", "--out", "m.json")
-    assert "has no column called 'income'" in ended.err
+    assert "has no column called 'income'; its first line must be the header" in ended.err
     assert CANARY not in ended.err
 
 
 def test_perfect_privacy_of_many_profiles_offers_what_works(cli, here) -> None:
-    rows = [[f"p{n}", str(n), "Ulm", "clerk", ("low", "high")[n % 2], "ill"] for n in range(700)]
+    rows = [[f"p{n}", str(n % 700), "Ulm", "clerk", ("low", "high")[n % 2], ""] for n in range(701)]
     written(here / "people.csv", rows)
     ended = cli(*FIT, "--perfect", "--out", "m.json")
     assert "needs at most 600 profiles, not 700" in ended.err
@@ -274,8 +380,23 @@ def test_release_for_one_person(cli, fitted) -> None:
     assert ended.code == 0, ended.err
     assert [line.split()[0] for line in ended.out.splitlines()[2:]] == ["age", "town", "job"]
     assert "bits together; --once STORE.json repeats the first" in ended.err
-    assert cli("card", "verify", "card.json").code == 0
+    verified = cli("card", "verify", "card.json", "--mapping", "m.json")
+    assert verified.code == 0, verified.out
     assert "central" in (fitted / "card.json").read_text(encoding="utf-8")
+
+
+def test_a_card_is_not_called_proved_without_its_mapping(cli, fitted) -> None:
+    assert cli(*RELEASE, "--person", "p3", "--yes", "--card", "card.json").code == 0
+    alone = cli("card", "verify", "card.json")
+    assert alone.code == 1
+    assert alone.out.startswith("UNKNOWN card.json")
+    assert "next: reticent card verify card.json --mapping" in alone.err
+    (fitted / "m.json").unlink()
+    assert cli(*FIT, "--bins", "age=10", "--delta", "0.05", "--out", "m.json").code == 0
+    other = cli("card", "verify", "card.json", "--mapping", "m.json")
+    assert other.code == 1
+    assert "DIFFERS" in other.out
+    assert "of another mapping" in other.out
 
 
 def test_release_as_json(cli, fitted) -> None:
@@ -369,7 +490,7 @@ def test_two_commands_do_not_draw_for_one_store_at_once(cli, fitted) -> None:
 
 
 def test_an_answer_is_kept_before_it_is_shown(cli, fitted, monkeypatch) -> None:
-    def full(path, held):
+    def full(path, held, *, private):
         raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr("reticent.cli.once.write_atomically", full)
@@ -410,42 +531,74 @@ def test_a_tampered_mapping_is_refused(cli, fitted, mapping, old, new) -> None:
         assert "  next: reticent fit mapping" in ended.err
 
 
+def wishes(folder, *hide) -> None:
+    lines = "\n".join(f"{name} = {{ leak_bits = {bits} }}" for name, bits in hide)
+    text = f'version = 1\n[providers."club"]\nepsilon = 1\n[hide]\n{lines}\n'
+    (folder / "preferences.toml").write_text(text, encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("hide", "code", "says"),
     [
-        ("income = { leak_bits = 0.9 }", 0, ""),
-        ("income = { leak_bits = 0.0001 }", 3, "refused: preferences.toml allows 0.0001 bits"),
-        ("age = { leak_bits = 0.9 }", 3, "refused: preferences.toml hides age"),
-        ("health = { leak_bits = 0.9 }", 0, "hide.health is not kept"),
-        ("health = { leak_bits = 0.9 }", 0, "preferences.toml sets no limit for income"),
+        ([("income", 0.9)], 0, ""),
+        ([], 0, "preferences.toml sets no limit for income"),
+        ([("income", 0.0001)], 3, "refused: preferences.toml allows 0.0001 bits"),
+        ([("age", 0.9)], 3, "releases that very column"),
+        ([("health", 0.9)], 3, "refused: preferences.toml hides health"),
+        ([("income", 0.9), ("health", 0.9)], 3, "was not made for it, and may tell all of it"),
+        ([("gender", 0.9)], 3, "people.csv has no column gender"),
     ],
 )
 def test_preferences_are_kept(cli, fitted, hide, code, says) -> None:
-    text = f"version = 1\n[hide]\n{hide}\n"
-    (fitted / "preferences.toml").write_text(text, encoding="utf-8")
-    ended = cli(*RELEASE, "--person", "p1", "--yes")
+    wishes(fitted, *hide)
+    ended = cli(*RELEASE, "--person", "p1", "--provider", "club", "--yes")
     assert ended.code == code, ended.err
     assert says in ended.err
     assert bool(ended.out) is (code == 0)
     if code:
-        assert "  next: reticent fit mapping people.csv --secret" in ended.err
+        assert "  next: reticent " in ended.err
 
 
-def test_the_next_command_of_a_refusal_works(cli, fitted) -> None:
-    wishes = "version = 1\n[hide]\nincome = { leak_bits = 0.005 }\n"
-    (fitted / "preferences.toml").write_text(wishes, encoding="utf-8")
-    refused = cli(*RELEASE, "--person", "p1", "--yes")
+@pytest.mark.parametrize("hide", [[("income", 0.005)], [("health", 0.02), ("income", 0.01)]])
+def test_the_next_command_of_a_refusal_works(cli, fitted, hide) -> None:
+    wishes(fitted, *hide)
+    (fitted / "stricter.json").touch()
+    refused = cli(*RELEASE, "--person", "p1", "--provider", "club", "--yes")
+    assert refused.code == 3, refused.err
     words = refused.err.splitlines()[-1].removeprefix("  next: reticent ").split()
-    assert cli(*words).code == 0
-    assert (
-        cli(
-            *(word.replace("m.json", "stricter.json") for word in RELEASE),
-            "--out",
-            "a.csv",
-            "--yes",
-        ).code
-        == 0
-    )
+    limits = ",".join(f"{name}={bits}" for name, bits in hide)
+    assert words[-3:] == [limits, "--out", "stricter-2.json"]
+    learnt = cli(*words)
+    assert learnt.code == 0, learnt.err
+    again = [word.replace("m.json", "stricter-2.json") for word in RELEASE]
+    assert cli(*again, "--out", "a.csv", "--provider", "club", "--yes").code == 0
+
+
+def test_only_a_provider_that_is_named_gets_a_profile(cli, fitted) -> None:
+    unheard = cli(*RELEASE, "--person", "p1", "--provider", "club", "--yes")
+    assert (unheard.code, unheard.out) == (2, "")
+    assert "--provider goes with a preferences file" in unheard.err
+    wishes(fitted, ("income", 0.9))
+    nobody = cli(*RELEASE, "--person", "p1", "--yes")
+    assert (nobody.code, nobody.out) == (2, "")
+    assert "--provider NAME says who gets the profile" in nobody.err
+    for dry in ((), ("--dry-run",)):
+        other = cli(*RELEASE, "--person", "p1", "--provider", "clubb", "--yes", *dry)
+        assert (other.code, other.out) == (3, "")
+        assert 'no line names the provider "clubb", so nothing is released' in other.err
+    told = cli(*RELEASE, "--person", "p1", "--provider", "club", "--yes", "--json").json
+    assert told["provider"] == "club"
+    assert told["card"]["title"] == "Profile of p1 for club, hiding income"
+
+
+@pytest.mark.parametrize("once", [(), ("--once", "s.json")])
+def test_a_person_who_is_listed_twice_is_not_drawn_twice(cli, fitted, once) -> None:
+    written(fitted / "people.csv", [*people(), [CANARY, *people()[0][1:]]] * 2)
+    ended = cli(*RELEASE, "--out", "a.csv", *once, "--yes")
+    assert (ended.code, ended.out) == (2, "")
+    assert "people.csv names somebody more than once" in ended.err
+    assert CANARY not in ended.err
+    assert not (fitted / "a.csv").exists()
 
 
 @pytest.mark.parametrize(
@@ -520,8 +673,20 @@ def test_attack_as_a_table_and_a_figure(cli, fitted) -> None:
     assert ended.code == 0, ended.err
     assert ended.out.startswith("Shown one person with income high and one without")
     assert "best possible" in ended.out
+    assert re.search(
+        r"The best possible attacker of released ones does it [\d.]+ times, computed exactly",
+        ended.out.splitlines()[0],
+    )
+    assert "there are few people (200 attacked)" in ended.err
     assert "nothing was released" in ended.err
     assert (fitted / "r.svg").read_text(encoding="utf-8").count("<svg") == 1
+
+
+def test_many_people_are_not_called_few(cli, fitted) -> None:
+    pytest.importorskip("sklearn")
+    rows = [[f"p{n}", *row[1:]] for n, row in enumerate(4 * people())]
+    written(fitted / "people.csv", rows)
+    assert "there are few people" not in cli(*ATTACK).err
 
 
 def test_an_attack_that_beats_the_best_possible_is_found(cli, fitted, monkeypatch) -> None:

@@ -48,6 +48,8 @@ def test_packed_and_parquet_files_hold_the_same(table) -> None:
         ("a.csv", b"", "is empty"),
         ("a.csv", b"age,town\n", "has no people"),
         ("a.csv", b"age,Age\n1,2\n", "two columns of the same name"),
+        ("a.csv", b"age;town\n1;Ulm\n", "has a single column: is it separated by semicolons?"),
+        ("a.csv", b"age\ttown\n1\tUlm\n", "is it separated by tabs?"),
         ("a.csv", b"age,town\n1\n", "as many fields in each line"),
         ("a.csv", f"age,town\n{CANARY},\xff".encode("latin-1"), "text in UTF-8"),
         ("a.csv.gz", b"no gzip", "text in UTF-8"),
@@ -76,7 +78,9 @@ def test_a_missing_column_is_named_as_typed_and_the_header_is_not_shown(tmp_path
     headless.write_text(f"{CANARY},37\nbob,40\n", encoding="utf-8")
     with pytest.raises(TableError) as error:
         read_people(headless).column("income")
-    assert str(error.value) == "headless.csv has no column called 'income'"
+    assert str(error.value) == (
+        "headless.csv has no column called 'income'; its first line must be the header"
+    )
 
 
 def test_a_misspelt_column_is_recognised(table) -> None:

@@ -151,12 +151,24 @@ def test_rows_sum_to_1_with_others() -> None:
     assert table.sum(axis=1) == pytest.approx(np.ones(4))
 
 
+def test_profiles_that_most_people_change_from_are_shown() -> None:
+    """The most frequent one stays as it is, and tells nothing about the mapping."""
+    shares = np.array([0.7, 0.1, 0.15, 0.05])
+    profiles, _ = shown_chances(CHANNEL, shares, most=2)
+    assert profiles.tolist() == [2, 1]
+    drawing = mapping_figure(CHANNEL, LABELS, shares, most=2)
+    assert "the 2 of 4 profiles that change most" in shown(drawing)
+    assert "change most" not in shown(mapping_figure(CHANNEL, LABELS, shares))
+    still, _ = shown_chances(Channel.identity(4), shares, most=2)
+    assert still.tolist() == [0, 2]
+
+
 def test_the_heat_map_says_what_is_kept_and_prints_chances() -> None:
     drawing = mapping_figure(CHANNEL, LABELS, SHARES, most=2)
     told = says(drawing)
-    assert "75 % of people have one of the 2 profiles shown, of 4" in told
-    assert "33.3 % of these are released as they are, 66.7 % as a profile not shown" in told
-    assert "The one changed most, old, city, is kept with chance 0." in told
+    assert "75 % of people have one of the 2 profiles shown, of 4, those that change most" in told
+    assert "33.3 % of these people are released as they are, 66.7 % as a profile not shown" in told
+    assert "The one kept least, old, city, is kept with chance 0." in told
     assert shown(drawing).count("0.50") == 2
     assert "others" in shown(drawing)
     assert "others" not in shown(mapping_figure(CHANNEL, LABELS, SHARES))

@@ -1,0 +1,59 @@
+"""A mapping's file: read, which secrets it hides, what it tells about each, what it released.
+
+Not here  learning a mapping (mapping.py), the format of the file (tasks/recoding_files.py).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reticent.cli.failures import Failure, reason
+from reticent.cli.output import table
+from reticent.guarantees.card_facts import printable
+
+if TYPE_CHECKING:
+    from reticent.tasks.recoding import Recoding
+
+_FITTED = "reticent fit mapping PEOPLE.csv --secret COLUMN --delta 0.05 --out MAPPING.json"
+
+
+def read_mapping(path: Path) -> Recoding:
+    """The mapping in a file; one that was changed, cut or is something else is refused."""
+    from reticent.errors import ParameterError
+    from reticent.tasks.recoding_files import recoding_from_json
+
+    try:
+        return recoding_from_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Failure(f"{path} cannot be read", why=reason(error), next_command=_FITTED) from None
+    except UnicodeDecodeError:
+        why = "it is not text in UTF-8"
+    except ParameterError as error:
+        why = str(error)
+    except RecursionError:
+        why = "it is nested too deeply"
+    raise Failure(f"{path} is no mapping that can be used", why=why, next_command=_FITTED)
+
+
+def secret_names(recoding: Recoding) -> tuple[str, ...]:
+    """The columns that a mapping hides; a name of another origin counts as one."""
+    names = tuple(name.strip() for name in recoding.mechanism.secret.split(","))
+    return names if len(names) == recoding.secrets.shape[1] else (recoding.mechanism.secret,)
+
+
+def secret_bits(recoding: Recoding) -> dict[str, float]:
+    """Bits that a release tells about each secret, rounded up."""
+    from reticent.tasks.leakage import leaks
+
+    names, mechanism = secret_names(recoding), recoding.mechanism
+    if len(names) == 1:
+        return {names[0]: mechanism.bits}
+    own = leaks(mechanism.channel, mechanism.joint, recoding.secrets)
+    return {name: float(bits) * (1 + 1e-12) for name, bits in zip(names, own, strict=True)}
+
+
+def profile_lines(columns: tuple[str, ...], values: tuple[str, ...] | None) -> list[str]:
+    """One released profile as a table."""
+    told = [("withheld")] * len(columns) if values is None else [printable(v) for v in values]
+    return table(("attribute", "released"), list(zip(map(printable, columns), told, strict=True)))
