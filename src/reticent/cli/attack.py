@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from reticent.tasks.recoding import Recoding
 
 RAW, RELEASED = "raw profiles", "released profiles"
+STRANGE = 1e-6  # chance: rarer draws are none of the mapping
 WIDE = 0.1  # of an interval of areas: there are few people
 FEWEST = 10  # people with the secret, and without it, in each half
 
@@ -72,7 +73,8 @@ def attack(
 
     Half of the people teach three attackers, whose secrets they know; the other half is attacked,
     as it is and released. The honest opponent learns from released profiles. An area (AUC) of 0.5
-    is guessing, 1 is certainty. Exit code 1 if an attacker does better than the best possible one.
+    is guessing, 1 is certainty. Exit code 1 if an attacker does better than the best possible one,
+    or releases do not follow the mapping's chances.
     """
     check_files(roc, suffixes=FIGURES)
     if roc is not None and find_spec("matplotlib") is None:
@@ -90,12 +92,13 @@ def attack(
         before = halves.attack_raw(seed)
         advance("attacking released profiles")
         after = halves.attack_released(seed)
-    found = Findings(column, chosen, before, after, halves.ceiling(recoding), len(halves.truth))
+    ceiling, right = halves.ceiling(recoding), halves.drawn_right(recoding)
+    found = Findings(column, chosen, before, after, ceiling, len(halves.truth), right)
     if roc is not None:
         from reticent.report.attack_figures import roc_figure
 
-        ceiling = bayes_curve(found.ceiling)
-        write_atomically(roc, roc_figure(after, ceiling=ceiling, before=before))
+        best = bayes_curve(found.ceiling)
+        write_atomically(roc, roc_figure(after, ceiling=best, before=before))
     if as_json:
         say_json("audit-attack/1", **found.fields())
     else:
@@ -107,6 +110,9 @@ def attack(
             talk(f"figure: {roc}")
     if found.above:
         talk("error: an attacker does better than the best possible one; do not release")
+    if found.strange:
+        talk("error: releases do not follow the mapping's chances; do not release")
+    if found.above or found.strange:
         raise typer.Exit(ExitCode.FOUND)
 
 
@@ -184,6 +190,18 @@ class _Halves:
         train = {RAW: self.learn, RELEASED: self.learn_released}
         return attacks(train, self.known, self.target_released, self.truth, seed=seed)
 
+    def drawn_right(self, recoding: Recoding) -> float:
+        """Whether releases follow the mapping: an attack may be too weak to see it."""
+        import numpy as np
+
+        from reticent.tasks.inference import as_the_table_says
+
+        told = np.concatenate([self.learn_released, self.target_released])
+        numbers = {tuple(row): place for place, row in enumerate(recoding.profiles.tolist())}
+        drawn = np.array([numbers[tuple(row)] for row in told.tolist()], dtype=np.int64)
+        places = recoding.places(np.concatenate([self.learn, self.target]))
+        return as_the_table_says(recoding.mechanism, places, drawn)
+
     def ceiling(self, recoding: Recoding) -> ProfileMapping:
         """The mapping with the law of the people who are attacked: nobody beats its Bayes rule."""
         import numpy as np
@@ -205,6 +223,12 @@ class Findings:
     after: Sequence[Attack]
     ceiling: ProfileMapping
     people: int
+    drawn_right: float  # the chance of draws at least so far from the mapping's chances
+
+    @property
+    def strange(self) -> bool:
+        """Whether the draws are not those of the mapping."""
+        return self.drawn_right < STRANGE
 
     @property
     def bound(self) -> float:
@@ -216,7 +240,7 @@ class Findings:
     @property
     def above(self) -> list[Attack]:
         """Attacks that beat the best possible one by more than chance explains."""
-        return [attack for attack in self.after if attack.low > self.bound]
+        return [attack for attack in self.after if attack.low > self.bound + 1e-9]
 
     @property
     def wide(self) -> bool:
@@ -254,7 +278,8 @@ class Findings:
             "people": self.people,
             "best_possible": self.bound,
             "few_people": self.wide,
-            "passed": not self.above,
+            "passed": not self.above and not self.strange,
+            "draws_as_the_table_says": self.drawn_right,
             "attacks": [
                 {
                     "attacker": attack.attacker,

@@ -52,9 +52,22 @@ def write_atomically(path: Path, held: str | bytes, *, private: bool = False) ->
             os.fsync(file.fileno())
         os.chmod(name, 0o600 if private else 0o666 & ~_umask())
         os.replace(name, path)
+        _settle(path.parent)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _settle(folder: Path) -> None:
+    """The new name, too, survives a loss of power; where folders cannot be opened, it may not."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # not every system opens folders
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:

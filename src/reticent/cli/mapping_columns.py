@@ -217,7 +217,8 @@ def limits_of(
         return Limits(leak_bits=bits, epsilon=epsilon, relative_gap=CERTIFIED)
     parts = [part.rpartition("=") for part in leak.split(",")]
     own = {table.people.named(name): _number(number) for name, _, number in parts}
-    if set(own) != set(table.secrets) or not all(0 <= bits < math.inf for bits in own.values()):
+    good = len(own) == len(parts) and all(0 <= bits < math.inf for bits in own.values())
+    if set(own) != set(table.secrets) or not good:
         raise Failure(rule, why=f"the secrets are {', '.join(table.secrets)}")
     bits = [own[name] for name in table.secrets]
     return Limits(

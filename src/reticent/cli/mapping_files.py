@@ -24,7 +24,7 @@ def read_mapping(path: Path) -> Recoding:
     from reticent.tasks.recoding_files import recoding_from_json
 
     try:
-        return recoding_from_json(path.read_text(encoding="utf-8"))
+        return _of_text(recoding_from_json(path.read_text(encoding="utf-8")), path)
     except OSError as error:
         raise Failure(f"{path} cannot be read", why=reason(error), next_command=_FITTED) from None
     except UnicodeDecodeError:
@@ -34,6 +34,14 @@ def read_mapping(path: Path) -> Recoding:
     except RecursionError:
         why = "it is nested too deeply"
     raise Failure(f"{path} is no mapping that can be used", why=why, next_command=_FITTED)
+
+
+def _of_text(recoding: Recoding, path: Path) -> Recoding:
+    """Tables are read as text, so a mapping of numbers would know nobody."""
+    if all(isinstance(value, str) for row in recoding.profiles.tolist() for value in row):
+        return recoding
+    why = "tables are read as text; release through it in Python, or fit it with this command"
+    raise Failure(f"{path} is a mapping of numbers", why=why, next_command=_FITTED)
 
 
 def secret_names(recoding: Recoding) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ Not here  the sentences they stand in (mapping_views.py, mapping_notes.py, profi
 
 from __future__ import annotations
 
+from decimal import ROUND_FLOOR, Context
+
 from reticent.amounts import show_up
 
 TINY = 1e-6  # bits or shares: what solvers leave of nothing at all
@@ -27,6 +29,18 @@ def up(value: float, digits: int = 4) -> str:
     ('0.04998', '0')
     """
     return show_up(value, digits) if value >= TINY else "0"
+
+
+def down(value: float, digits: int = 4) -> str:
+    """A figure that is proved at least, rounded down; next to nothing is 0.
+
+    >>> down(0.101086), down(3e-17)
+    ('0.101', '0')
+    """
+    if value < TINY:
+        return "0"
+    rounded = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal_from_float(value)
+    return f"{rounded.normalize():f}"
 
 
 def near_100(share: float) -> str:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reticent.cli.mapping_numbers import TINY, after_100, down_100, near, near_100, up, up_100
+from reticent.cli.mapping_numbers import TINY, after_100, down, down_100, near, near_100, up, up_100
 from reticent.guarantees.card_facts import printable
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _least(fitted: Fitted) -> list[tuple[str, str]]:
     how = f"proved to within {gap} {of}" if fitted.certified else f"not certified, gap {gap} {of}"
     if fitted.least_bits <= 0 and not fitted.certified:
         return [("no such mapping tells less than", f"not proved yet (gap {gap})")]
-    return [("no such mapping tells less than", f"{near(fitted.least_bits)} bits ({how})")]
+    return [("no such mapping tells less than", f"{down(fitted.least_bits)} bits ({how})")]
 
 
 def _changed(fitted: Fitted) -> str:

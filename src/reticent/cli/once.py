@@ -48,12 +48,13 @@ def drawn_once(
     """A profile for each person, drawn unless the store has one, and how many it had."""
     if not all(names):
         raise Failure(f"a line has nothing in {id_column}", why="--once remembers people by it")
+    path = path.resolve()  # a link leads to the store, and stays a link
     with _alone(path):
         held = _read(path)
-        own = held.setdefault(recoding.mechanism.sha256, {}).setdefault(id_column.casefold(), {})
+        own = held.setdefault(recoding.fingerprint, {}).setdefault(id_column.casefold(), {})
         if not all(_fits(value, len(recoding.columns)) for value in own.values()):
             raise _damaged(path)
-        _talk_others(held, recoding.mechanism.sha256, id_column, names)
+        _talk_others(held, recoding.fingerprint, id_column, names)
         first: dict[str, int] = {}
         for place, name in enumerate(names):
             if name not in own:
@@ -87,7 +88,7 @@ def _read(path: Path) -> dict[str, Any]:
         held = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # no text, no JSON, a number without end
         raise _damaged(path) from None
     released = held.get("released") if isinstance(held, dict) else None
     if not isinstance(released, dict) or held.get("schema") != SCHEMA:
@@ -112,10 +113,10 @@ def _fits(value: object, columns: int) -> bool:
     return texts and len(value) == columns  # type: ignore[arg-type]
 
 
-def _talk_others(held: dict[str, Any], sha256: str, id_column: str, names: Sequence[str]) -> None:
+def _talk_others(held: dict[str, Any], own: str, id_column: str, names: Sequence[str]) -> None:
     """Say if some of these people were released through another mapping."""
     key = id_column.casefold()
-    others = [by[key] for sha, by in held.items() if sha != sha256 and key in by]
+    others = [by[key] for sha, by in held.items() if sha != own and key in by]
     before = sum(any(name in other for other in others) for name in set(names))
     if before:
         talk(

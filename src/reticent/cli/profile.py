@@ -117,14 +117,17 @@ def profile(
 ) -> None:
     """A person's profile, or everybody's, changed so that it tells little about a secret.
 
-    Only the columns of the mapping leave, and the column that names people; the secret itself is
-    not read. A profile that the mapping does not know is released as the mapping's rule says.
+    Only the columns of the mapping leave, and the column that names people; the secret itself plays
+    no part. A profile that the mapping does not know is released as the mapping's rule says.
     """
     from reticent.noise import Source
 
     check_files(card, suffixes=CARDS)
     check_files(out, suffixes=TABLES)
     check_store(once)
+    files = [file.resolve() for file in (out, card, once) if file is not None]
+    if len(set(files)) < len(files):
+        raise Failure("--out, --card and --once name the same file", why="one would overwrite it")
     for wanted, option in ((person, "--person"), (own_device, "--own-device")):
         if out is not None and wanted:
             raise Failure(f"{option} is for one person and --out for everybody: give one of them")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +49,7 @@ class People:
         wanted = name.strip().casefold()
         if wanted in spelt:
             return spelt[wanted]
-        near = get_close_matches(wanted, spelt, n=1)
-        hint = f"did you mean {spelt[near[0]]!r}?" if near else "its first line must be the header"
+        hint = "its first line must be the header, and names are compared letter by letter"
         raise TableError(self.file, f"has no column called {name.strip()!r}; {hint}")
 
     def column(self, name: str) -> NDArray[np.str_]:
@@ -135,10 +134,11 @@ def _range(text: str, width: float) -> str:
     number = _number(text)
     if not abs(number) < _LARGEST * min(width, 1.0):
         return text
-    low = math.floor(number / width) * width
-    if not float(width).is_integer():
-        return f"{low:.12g} to below {low + width:.12g}"
-    first, last = int(low), int(low + width) - 1
+    wide = Decimal(repr(float(width)))  # as it was written: 0.3 is in the range from 0.3
+    low = (Decimal(text.strip()) / wide).to_integral_value(ROUND_FLOOR) * wide
+    if wide != wide.to_integral_value():
+        return f"{low.normalize():f} to below {(low + wide).normalize():f}"
+    first, last = int(low), int(low + wide) - 1
     if first == last:
         return str(first)
     return f"{first} to {last}" if first < 0 else f"{first}-{last}"

@@ -177,11 +177,11 @@ def as_the_table_says(
     small = expected < _FEWEST
     groups = np.where(small, mapping.channel.inputs, size + np.arange(len(keys)))
     names, group = np.unique(groups, return_inverse=True)
-    seen, expected = (np.bincount(group, some) for some in (seen, expected))
-    good = expected >= _FEWEST
+    counted, meant = np.bincount(group, weights=seen), np.bincount(group, weights=expected)
+    good = meant >= _FEWEST
     rows = np.where(names < size, names, mapping.channel.inputs[np.maximum(names - size, 0)])[good]
     freedom = int(good.sum()) - len(np.unique(rows))
     if freedom <= 0:
         return 1.0
-    statistic = float(((seen - expected)[good] ** 2 / expected[good]).sum())
+    statistic = float(((counted - meant)[good] ** 2 / meant[good]).sum())
     return float(chdtrc(freedom, statistic))

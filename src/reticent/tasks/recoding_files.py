@@ -61,13 +61,17 @@ def recoding_from_json(text: str) -> Recoding:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise ParameterError("mapping", "JSON", f"line {error.lineno}: {error.msg}") from None
+    except ValueError:  # a number of thousands of digits
+        raise ParameterError("mapping", "JSON", "a number that is too long") from None
     known = isinstance(data, dict) and data.get("schema") == SCHEMA
     require(known, "mapping", "another file", f"of schema {SCHEMA}")
     whole = data.get("file_sha256") == _fingerprint(data)
     require(whole, "mapping", "a changed file", "the file that its fingerprint was taken of")
     try:
         recoding = _recoding(data)
-    except (KeyError, IndexError, TypeError, ValueError, OverflowError):
+    except ParameterError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError):
         raise ParameterError("mapping", "whole", "a file with parts missing or changed") from None
     same = recoding.mechanism.sha256 == data.get("sha256")
     require(same, "mapping", "another table", "the one that its fingerprint was taken of")
@@ -89,6 +93,11 @@ def _recoding(data: Mapping[str, Any]) -> Recoding:
     mechanism = ProfileMapping(
         starts, outs, parts, far, joint, data["secret"], data["prior"], measure.unit, printed=False
     )
+    texts = all(isinstance(data[name], str) and data[name] for name in ("secret", "prior"))
+    require(texts, "mapping", "other", "one that names its secret and its prior")
+    plain = (str, int, float, bool, type(None))
+    named = all(isinstance(value, plain) for held in data["categories"] for value in held)
+    require(named, "mapping", "other", "of plain values")
     radius = math.inf if data["radius"] is None else float(data["radius"])
     secrets = np.empty((len(data["secrets"]), len(data["secrets"][0])), dtype=object)
     secrets[:] = data["secrets"]

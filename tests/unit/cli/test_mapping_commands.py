@@ -5,11 +5,13 @@ import json
 import re
 import sys
 
+import numpy as np
 import pytest
 
 from reticent.cli import mapping_search
-from reticent.tasks.recoding import Recoding
-from reticent.tasks.recoding_files import recoding_from_json
+from reticent.tasks.learning import Limits, learn_mapping
+from reticent.tasks.recoding import Alphabet, Recoding
+from reticent.tasks.recoding_files import recoding_from_json, recoding_to_json
 
 CANARY = "canary-9184"
 FIT = ("fit", "mapping", "people.csv", "--secret", "income", "--public", "age,town,job")
@@ -316,7 +318,7 @@ def test_nothing_found_in_time_is_no_mapping(cli, here, monkeypatch) -> None:
         (("--delta", "0.1", "--public", "user,age"), "user is different for every person"),
         (("--leak", "much"), "--leak must be bits"),
         (("--leak", "health=0.1"), "--leak must be bits"),
-        (("--delta", "0.1", "--secret", "incme"), "did you mean 'income'?"),
+        (("--delta", "0.1", "--secret", "incme"), "names are compared letter by letter"),
         (("--delta", "0.1", "--public", "age,income"), "income is both secret and public"),
         (("--delta", "0.1", "--public", "age,age"), "--public must name columns, each once"),
         (("--delta", "0.1", "--bins", "age"), "--bins must be columns with numbers above 0"),
@@ -454,6 +456,68 @@ def test_somebody_new_is_drawn_and_the_others_stay(cli, fitted) -> None:
     assert list(by_column) == ["p1", "p2"]
 
 
+def test_the_same_table_for_another_column_is_another_mapping(cli, here) -> None:
+    """Two columns that run in parallel have equal tables: an answer of one is none of the other."""
+    lines = ["user,smoker,diet,income"]
+    lines += [f"u{i},{i % 2},{i % 2},{(i // 3) % 2}" for i in range(60)]
+    (here / "q.csv").write_text("\n".join(lines), encoding="utf-8")
+    for column in ("smoker", "diet"):
+        made = cli(
+            *["fit", "mapping", "q.csv", "--secret", "income", "--delta", "0.1", "--public"],
+            column,
+            "--out",
+            f"{column}.json",
+        )
+        assert made.code == 0, made.err
+        asked = f"release profile {column}.json q.csv --person u1 --once s.json --yes --json"
+        told = json.loads(cli(*asked.split()).out)
+        assert told["repeated"] == 0
+        assert list(told["values"]) == [column]
+
+
+def test_a_store_behind_a_link_stays_behind_it(cli, fitted) -> None:
+    (fitted / "link.json").symlink_to(fitted / "real.json")
+    first = cli(*RELEASE, "--person", "p1", "--once", "link.json", "--yes")
+    assert (fitted / "link.json").is_symlink()
+    again = cli(*RELEASE, "--person", "p1", "--once", "real.json", "--yes")
+    assert again.out == first.out
+    assert "repeated: 1 of 1" in again.err
+
+
+def test_one_file_for_two_things_is_refused(cli, fitted) -> None:
+    ended = cli(*RELEASE, "--person", "p1", "--once", "s.json", "--card", "s.json", "--yes")
+    assert ended.code == 2
+    assert "name the same file" in ended.err
+    assert not (fitted / "s.json").exists()
+
+
+def test_releases_that_are_no_draws_are_found(cli, fitted, monkeypatch) -> None:
+    """The control: profiles as they are, where the mapping says otherwise."""
+    monkeypatch.setattr(
+        "reticent.mechanisms.mapping.ProfileMapping.release_many", lambda self, places, _: places
+    )
+    ended = cli("audit", "attack", "m.json", "people.csv", "--secret", "income")
+    assert ended.code == 1
+    assert "do not follow the mapping's chances" in ended.err
+
+
+def test_a_mapping_of_numbers_is_refused(cli, fitted) -> None:
+    points = np.arange(12.0)[:, None] // 2
+    numbers = learn_mapping(
+        Alphabet.of(points, np.arange(12) % 3 % 2), Limits(delta=0.5), columns=["age"]
+    )
+    (fitted / "n.json").write_text(recoding_to_json(numbers.recoding), encoding="utf-8")
+    ended = cli("release", "profile", "n.json", "people.csv", "--person", "p1", "--yes")
+    assert ended.code == 2
+    assert "is a mapping of numbers" in ended.err
+
+
+def test_a_secret_twice_in_the_limits_is_refused(cli) -> None:
+    ended = cli(*FIT, "--leak", "income=0.1,income=0.9", "--out", "m.json")
+    assert ended.code == 2
+    assert "--leak must be bits" in ended.err
+
+
 def test_another_mapping_in_the_store_is_said(cli, fitted) -> None:
     assert cli(*RELEASE, "--person", "p1", "--once", "s.json", "--yes").code == 0
     (fitted / "m.json").unlink()
@@ -474,7 +538,7 @@ def test_another_mapping_in_the_store_is_said(cli, fitted) -> None:
     ],
 )
 def test_a_damaged_store_draws_nothing(cli, fitted, mapping, held) -> None:
-    text = held.replace("SHA", json.loads(mapping)["sha256"])
+    text = held.replace("SHA", recoding_from_json(mapping).fingerprint)
     (fitted / "s.json").write_text(text, encoding="utf-8")
     ended = cli(*RELEASE, "--person", "p1", "--once", "s.json", "--yes")
     assert (ended.code, ended.out) == (2, "")
@@ -609,7 +673,7 @@ def test_a_person_who_is_listed_twice_is_not_drawn_twice(cli, fitted, once) -> N
         (("--person", "p1"), "--yes agrees to it"),
         (("--person", "p1", "--out", "a.csv", "--yes"), "give one of them"),
         (("--own-device", "--out", "a.csv", "--yes"), "give one of them"),
-        (("--person", "p1", "--id-column", "usr", "--yes"), "did you mean 'user'?"),
+        (("--person", "p1", "--id-column", "usr", "--yes"), "names are compared letter by letter"),
         (("--person", "p1", "--id-column", "age", "--yes"), "is a column of the mapping too"),
         (("--person", "well", "--id-column", "health", "--yes"), "more than once"),
         (("--person", "p1", "--preferences", "none.toml", "--yes"), "none.toml"),
@@ -723,7 +787,7 @@ def test_another_secret_can_be_attacked_one_value_at_a_time(cli, fitted) -> None
         (people()[:30], (), "too few people to attack"),
         (people(), ("--secret", "job"), "job is a column that the mapping releases"),
         (people(), ("--value", "middling"), "nobody in people.csv has that value of income"),
-        (people(), ("--secret", "incme"), "did you mean 'income'?"),
+        (people(), ("--secret", "incme"), "names are compared letter by letter"),
         (people(), ("--roc", "r.png"), "must be named .svg"),
     ],
 )
