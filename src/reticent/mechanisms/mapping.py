@@ -48,8 +48,8 @@ class ProfileMapping(Mechanism[int]):
     >>> joint = np.array([[0.4, 0.1], [0.1, 0.4]])
     >>> half = Channel(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.full(4, 0.5))
     >>> mechanism = ProfileMapping.of(half, joint, hamming([[0], [1]]), secret="income")
-    >>> mechanism.guarantee().bits, mechanism.guarantee().distortion
-    (2.5...e-15, 0.5)
+    >>> mechanism.guarantee().bits < 1e-12, mechanism.guarantee().distortion
+    (True, 0.5)
     >>> mechanism.release(0, Source.system()).value in (0, 1)
     True
     """
