@@ -1,6 +1,7 @@
 """Mechanisms: frozen values that know their guarantee, one file each."""
 
 from reticent.mechanisms.base import Mechanism, Release
+from reticent.mechanisms.dampening import Dampened, Scored
 from reticent.mechanisms.discrete_laplace import DiscreteLaplace
 from reticent.mechanisms.exponential import Exponential
 from reticent.mechanisms.exposure import Exposure
@@ -20,9 +21,11 @@ from reticent.mechanisms.multilevel_plan import HistogramPlan, plan_histogram, p
 from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.snapped_laplace import SnappedLaplace
 from reticent.mechanisms.stretching import Stretching
+from reticent.mechanisms.top_dampened import TopDampened
 from reticent.mechanisms.verification import rebuild, verify
 
 __all__ = [
+    "Dampened",
     "DiscreteLaplace",
     "Exponential",
     "Exposure",
@@ -35,9 +38,11 @@ __all__ = [
     "PermuteAndFlip",
     "ProfileMapping",
     "Release",
+    "Scored",
     "SnappedLaplace",
     "SquaredDistance",
     "Stretching",
+    "TopDampened",
     "UserFunction",
     "WeightedProfile",
     "WeightedSum",

@@ -12,6 +12,7 @@ from reticent.errors import CardError, ParameterError
 from reticent.guarantees import Event
 from reticent.guarantees.card import Card
 from reticent.mechanisms.base import Mechanism
+from reticent.mechanisms.dampening import Dampened
 from reticent.mechanisms.discrete_laplace import DiscreteLaplace
 from reticent.mechanisms.exponential import Exponential
 from reticent.mechanisms.mapping import ProfileMapping
@@ -19,8 +20,10 @@ from reticent.mechanisms.multilevel import MultiLevel
 from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.snapped_laplace import SnappedLaplace
 from reticent.mechanisms.stretching import Stretching
+from reticent.mechanisms.top_dampened import TopDampened
 
 _ALL: tuple[type[Mechanism[Any]], ...] = (
+    Dampened,
     DiscreteLaplace,
     Exponential,
     MultiLevel,
@@ -28,6 +31,7 @@ _ALL: tuple[type[Mechanism[Any]], ...] = (
     ProfileMapping,
     SnappedLaplace,
     Stretching,
+    TopDampened,
 )
 _KINDS = {kind.name: kind for kind in _ALL}
 
