@@ -1,12 +1,14 @@
-"""The best k candidates by local dampening, round by round; near or far, as the data can bear.
+"""The best k candidates by local dampening: by shifted scores, or by plain ones if they stand out.
 
-Theory    docs/theory/dampening.md, Theorem 5 (rounds), Theorem 6 (which scores)
-Notation  as in dampening.py; k = how many are chosen, S_(k) = the k-th largest plain score u / G
+Theory    docs/theory/dampening.md, Theorem 5 (rounds), Theorem 6 (which scores), Theorem 7 (sets)
+Notation  as in dampening.py; k = how many are chosen, S_(b) = the b-th largest plain score u / G,
+          M = min_b S_(b) / (k - b + 1)
 Not here  one choice (dampening.py), what is scored (tasks/).
 
 Shifted scores find good candidates at small budgets but do not keep the order of utilities; plain
 ones keep it but need large budgets. A small part of the budget asks, with noise, whether plain
-scores stand out of the noise that the rest of the budget leaves; then one of the two is used.
+scores stand out of the noise that the rest of the budget leaves. If so, the set of the best is
+chosen at once, with all of the rest; if not, candidates are chosen by shifted scores in rounds.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,10 +26,20 @@ from reticent.guarantees import PureDP
 from reticent.guarantees.card import Evidence, How, Utility
 from reticent.mechanisms.base import Mechanism, Release
 from reticent.mechanisms.dampening import SCORE_BITS, Dampened, Scored
-from reticent.noise import Source, discrete_laplace, exponential, permute_and_flip
+from reticent.noise import (
+    Source,
+    discrete_laplace,
+    exponential,
+    exponential_set,
+    permute_and_flip,
+)
 from reticent.rational import Number, rational, whole
 
-_SURE = 5  # scales of the test's noise that S_(k) must be above its threshold
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_SURE = 3  # scales of the test's noise that M must be above its threshold
+_WIDE = (1 << SCORE_BITS) + 2  # what one unit moves M by, in steps: rounded twice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,17 +83,23 @@ class TopDampened(Mechanism[tuple[int, ...]]):
 
     @property
     def plain(self) -> Dampened:
-        """One round with plain scores u / G."""
-        return replace(self.round, steps=0, shift="left")
+        """A choice by plain scores u / G with all of the rest."""
+        rest = self.k * Fraction(self.round.epsilon)
+        return replace(self.whole, epsilon=rest, steps=0, shift="left", law="exponential")
+
+    @property
+    def set_rate(self) -> Fraction:
+        """Weight of one step of a gap, which one unit moves twice as far as a score. Theorem 7."""
+        return self.plain.rate / 2
 
     @property
     def threshold(self) -> float:
-        """The score that stands out: above the largest noise of a round, and the test's own."""
-        noise = 2 * math.log(max(self.whole.candidates, 2)) / float(self.round.epsilon)
+        """What M must be so that the best set is likely, and the test's own noise above it."""
+        noise = 4 * math.log(max(self.whole.candidates, 2)) / float(self.plain.epsilon)
         return noise + (_SURE / float(self.asked) if self.asked else math.inf)
 
     def guarantee(self) -> PureDP:
-        """Theorem 5: k rounds and the test add up, as often as one unit shows."""
+        """Theorems 5 to 7: k rounds, or a set, and the test add up, as often as one unit shows."""
         once = self.k * Fraction(self.round.epsilon) + self.asked
         return PureDP.of(self.changes * once, self.whole.unit)
 
@@ -114,22 +132,24 @@ class TopDampened(Mechanism[tuple[int, ...]]):
             theorem="docs/theory/dampening.md, Theorem 5", assumptions=tuple(one.assumptions)
         )
 
-    def stands_out(self, scores: np.ndarray[Any, np.dtype[np.int64]], source: Source) -> bool:
-        """Whether the k-th largest plain score, with noise, is above the threshold. Theorem 6."""
+    def stands_out(self, scores: NDArray[np.int64], source: Source) -> bool:
+        """Whether M, with noise, is above the threshold. Theorem 6."""
         if not self.asked:
             return False
-        kth = int(np.partition(scores, -self.k)[-self.k])
-        scale = Fraction((1 << SCORE_BITS) + 1) / self.asked
-        noise = int(discrete_laplace(scale=scale, source=source))
-        return kth + noise >= math.ceil(self.threshold * (1 << SCORE_BITS))
+        best = np.sort(np.partition(scores, -self.k)[-self.k :])[::-1]
+        least = int((best // np.arange(self.k, 0, -1)).min())
+        noise = int(discrete_laplace(scale=Fraction(_WIDE) / self.asked, source=source))
+        return least + noise >= math.ceil(self.threshold * (1 << SCORE_BITS))
 
     def release(self, data: Scored, source: Source) -> Release[tuple[int, ...]]:
-        """Indices of k different candidates, in the order they were chosen."""
+        """Indices of k different candidates: a set in order of number, or as they were chosen."""
         plain = self.plain.scores(data)
-        out = self.stands_out(plain, source)
-        one, scores = (self.plain, plain) if out else (self.round, self.round.scores(data))
+        if self.stands_out(plain, source):
+            together = exponential_set(plain, self.k, rate=self.set_rate, source=source)
+            return Release.by(self, tuple(sorted(together)), source)
+        one = self.round
+        scores, left, chosen = one.scores(data), np.arange(one.candidates), []
         draw = exponential if one.law == "exponential" else permute_and_flip
-        left, chosen = np.arange(self.whole.candidates), []
         for _ in range(self.k):
             place = draw(scores[left], rate=one.rate, source=source)
             chosen.append(int(left[place]))

@@ -9,6 +9,7 @@ from reticent.noise.grid import Grid, snapped_laplace
 from reticent.noise.laplace import LARGEST_SCALE, discrete_laplace
 from reticent.noise.pairs import PairNoise
 from reticent.noise.selection import exponential, permute_and_flip
+from reticent.noise.sets import exponential_set
 from reticent.noise.source import Source
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "bernoulli_exp",
     "discrete_laplace",
     "exponential",
+    "exponential_set",
     "permute_and_flip",
     "snapped_laplace",
 ]

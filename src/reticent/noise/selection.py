@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from reticent.noise.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Name = TypeVar("Name")
 _BLOCK = 1 << 13  # candidates at a time: the arrays of one block stay in the cache
 _END = 1 << 31  # words this near to 0 or 2**64 say too little of ln U: exact arithmetic has them
 _MARGIN = 2.0**-28  # other sums are known within 2**-29 and 2**-41 of their size, Lemma 3
@@ -36,7 +37,7 @@ _STEEPEST = Fraction(1 << 900)  # steeper rates decide alike, and times a gap th
 def exponential(scores: NDArray[np.int64], *, rate: Fraction, source: Source) -> int:
     """Index i with probability proportional to exp(rate * scores[i]), exactly."""
     source.note("exponential", rate=rate, candidates=scores.size)
-    return _argmax(scores, rate, _gumbel, _gumbel_bounds, source)
+    return _argmax(scores, rate, gumbel, gumbel_bounds, source)
 
 
 def permute_and_flip(scores: NDArray[np.int64], *, rate: Fraction, source: Source) -> int:
@@ -62,18 +63,19 @@ def _argmax(
         block = slice(at, at + _BLOCK)
         gaps = (top - scores[block]).view(np.uint64)  # right even where the difference wraps
         np.subtract(noise(words[block]), gaps * slope, out=sums[block])
-    close = _contenders(sums, words)
+    close = contenders(sums, words)
     if np.count_nonzero(close) == 1:
         return int(close.argmax())
-    return _settle(
-        {i: int(words[i]) for i in np.flatnonzero(close).tolist()},
-        lambda i: rate * (int(top) - int(scores[i])),
-        noise_bounds,
-        source,
-    )
+
+    def behind(i: int, _: int) -> Bounds:
+        exact = -rate * (int(top) - int(scores[i]))
+        return exact, exact
+
+    prefixes = {i: int(words[i]) for i in np.flatnonzero(close).tolist()}
+    return settle(prefixes, behind, noise_bounds, source)
 
 
-def _contenders(sums: NDArray[np.float64], words: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def contenders(sums: NDArray[np.float64], words: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which candidates double precision does not rule out. Lemma 3."""
     vague = (words < _END) | (words >= (1 << 64) - _END)
     known = sums[~vague] if vague.any() else sums
@@ -83,20 +85,24 @@ def _contenders(sums: NDArray[np.float64], words: NDArray[np.uint64]) -> NDArray
     return close
 
 
-def _settle(
-    prefixes: dict[int, int],
-    behind: Callable[[int], Fraction],
+def settle(
+    prefixes: dict[Name, int],
+    score: Callable[[Name, int], Bounds],
     noise_bounds: Callable[[int, int], Bounds | None],
     source: Source,
-) -> int:
-    """The winner among a few candidates in exact arithmetic, drawing more bits until certain."""
+) -> Name:
+    """The winner among a few candidates in exact arithmetic, drawing more bits until certain.
+
+    ``score`` encloses what is added to a candidate's noise, to about so many bits.
+    """
     width = 64
     while True:
-        bounds: dict[int, Bounds] = {}
+        bounds: dict[Name, Bounds] = {}
         for i, prefix in prefixes.items():
             enclosed = noise_bounds(prefix, width)
             if enclosed is not None:
-                bounds[i] = enclosed[0] - behind(i), enclosed[1] - behind(i)
+                low, high = score(i, width + 64)
+                bounds[i] = enclosed[0] + low, enclosed[1] + high
         if len(bounds) == len(prefixes):
             best = max(lower for lower, _ in bounds.values())
             prefixes = {i: prefixes[i] for i, (_, upper) in bounds.items() if upper >= best}
@@ -121,7 +127,7 @@ def _exponential_bounds(prefix: int, width: int) -> Bounds | None:
     return -log(high, width + 64)[1], -log(low, width + 64)[0]
 
 
-def _gumbel(words: NDArray[np.uint64]) -> NDArray[np.float64]:
+def gumbel(words: NDArray[np.uint64]) -> NDArray[np.float64]:
     """-ln(-ln U), where U is near 1 from the bits of 1 - U, which say more."""
     waits = _exponential(words)
     short = np.flatnonzero(waits < 2.0**-6)
@@ -129,7 +135,8 @@ def _gumbel(words: NDArray[np.uint64]) -> NDArray[np.float64]:
     return np.negative(np.log(waits, out=waits), out=waits)
 
 
-def _gumbel_bounds(prefix: int, width: int) -> Bounds | None:
+def gumbel_bounds(prefix: int, width: int) -> Bounds | None:
+    """Gumbel noise whose first ``width`` bits are known; None if they say too little."""
     waits = _exponential_bounds(prefix, width)
     if waits is None or waits[0] <= 0:
         return None

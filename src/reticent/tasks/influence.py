@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Centrality = Literal["ebc", "degree", "triangles"]
 _QUARTERS = Grid(-2)  # phi is a multiple of 1/4
-TEST = Fraction(1, 20)
+TEST = Fraction(1, 10)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

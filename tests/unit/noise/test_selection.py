@@ -234,7 +234,7 @@ def test_a_vague_favourite_does_not_hide_rounding_far_behind(select: Select) -> 
 @both
 def test_double_precision_is_as_near_as_the_margin_assumes(select: Select) -> None:
     """Lemma 3: sums of words away from both ends are within 2**-29, half the margin."""
-    noise = selection._gumbel if select is exponential else selection._exponential
+    noise = selection.gumbel if select is exponential else selection._exponential
     ends = [selection._END, selection._END + 1, 2**63, 2**64 - 2**58, 2**64 - 2**58 - 1]
     words = np.concatenate(
         [
@@ -274,13 +274,13 @@ def test_settling_exactly_changes_nothing(
 ) -> None:
     fast = draws(select, scores, rate, 250, seed=12)
     settled: list[int] = []
-    settle = selection._settle
+    settle = selection.settle
 
     def counting(prefixes: dict[int, int], *rest: object) -> int:
         settled.append(len(prefixes))
         return settle(prefixes, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(selection, "_settle", counting)
+    monkeypatch.setattr(selection, "settle", counting)
     monkeypatch.setattr(selection, "_MARGIN", 1.0)
     slow = draws(select, scores, rate, 250, seed=12)
     assert len(settled) > 60, "the exact path was not taken"

@@ -123,7 +123,8 @@ def test_the_test_has_the_noise_it_is_charged_for() -> None:
     """The chance of the answer differs by at most its epsilon between scores one step apart."""
     top = Influence(k=2, epsilon=10, nodes=50, bound=49, within=True, test=Fraction(1, 2)).mechanism
     at = int(top.threshold * (1 << SCORE_BITS))
-    low, high = np.full(50, at - (1 << SCORE_BITS) // 2), np.full(50, at + (1 << SCORE_BITS) // 2)
+    half = (1 << SCORE_BITS) // 2
+    low, high = (np.full(50, 2 * (at + move)) for move in (-half, half))  # M is half of them
     source = Source.seeded(3)
     chances = [
         np.mean([top.stands_out(scores, source) for _ in range(4000)]) for scores in (low, high)
@@ -132,6 +133,34 @@ def test_the_test_has_the_noise_it_is_charged_for() -> None:
     assert abs(ratio) <= float(top.asked) + 0.3
     assert abs(np.log(chances[1] / chances[0])) <= float(top.asked) + 0.3
     assert abs(ratio) > 0.5 * float(top.asked)
+
+
+def test_theorem_7_the_exact_loss_of_a_set() -> None:
+    """All graphs of four nodes, all sets of two: within what the set is charged for."""
+    how = asked(k=2, test=Fraction(1, 4))
+    top = how.mechanism
+    sets = list(combinations(range(NODES), 2))
+
+    def law_on(edges):
+        scores = top.plain.scores(how.scored(made(edges))).tolist()
+        gaps = [
+            min(scores[i] for i in chosen) - max(scores[i] for i in range(NODES) if i not in chosen)
+            for chosen in sets
+        ]
+        return dict(zip(sets, exponential_law(gaps, rate=top.set_rate), strict=True))
+
+    rest = Fraction(top.plain.epsilon)
+    assert rest + top.asked == 2
+    assert verify_law(law_on, pairs(), claim=rest).holds
+    assert not verify_law(law_on, pairs(), claim=rest / 20).holds
+
+
+def test_a_clear_set_is_found_whole() -> None:
+    """Three hubs: at a large budget the set of them, in order of number."""
+    edges = [(hub, leaf) for hub in range(3) for leaf in range(3 + 40 * hub, 43 + 40 * hub)]
+    graph = Graph.of_edges(edges, nodes=130)
+    how = Influence(k=3, epsilon=2000, nodes=130, bound=60, within=True)
+    assert how.release(graph, Source.system()).value == (0, 1, 2)
 
 
 def test_rounds_choose_different_nodes() -> None:
