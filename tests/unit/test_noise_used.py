@@ -17,13 +17,18 @@ from reticent.data.catalogue import Catalogue
 from reticent.data.profiles import Profiles
 from reticent.guarantees import RECORD_SUBSTITUTE
 from reticent.mechanisms import (
+    Dampened,
     DiscreteLaplace,
     Exponential,
     Exposure,
     MultiLevel,
     PermuteAndFlip,
+    Scored,
     SnappedLaplace,
+    TopDampened,
 )
+from reticent.mechanisms.dampening import SCORE_BITS
+from reticent.mechanisms.local_sensitivity import Tabled
 from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.tasks import blip
 from reticent.tasks.blip import Blip
@@ -91,6 +96,43 @@ def test_a_release_draws_what_its_promise_needs(mechanism, loss) -> None:
     event = mechanism.release([1, 2, 3], source).event
     assert loss(mechanism, source) == EPSILON
     assert event.loss.overall == nano_up(loss(mechanism, source))
+
+
+STEP = 1 << SCORE_BITS  # of a score; one unit moves it by one step of rounding more
+SPREAD = Scored([5.0, 1.0, 3.0, 0.0], Tabled.of([[2, 1, 1, 0], [2, 2, 2, 2]]))
+
+
+def dampened(**given: Any) -> Dampened:
+    return Dampened(**{"epsilon": EPSILON, "candidates": 4, "limit": 2, "steps": 2, **given})
+
+
+@pytest.mark.parametrize("shift", ["none", "left", "right"])
+@pytest.mark.parametrize("law", ["exponential", "permute-and-flip"])
+def test_dampening_draws_what_its_promise_needs(shift: str, law: str) -> None:
+    mechanism, source = dampened(shift=shift, law=law), RecordingSource(seed=10)
+    event = mechanism.release(SPREAD, source).event
+    (rate,) = asked(source, law.replace("-", "_"), "rate")
+    assert rate * 2 * (STEP + 1) == EPSILON
+    assert event.loss.overall == nano_up(EPSILON)
+
+
+@pytest.mark.parametrize("changes", [1, 3])
+@pytest.mark.parametrize("epsilon", [EPSILON, 10_000])  # rounds by shifted scores; a set at once
+def test_the_best_few_draw_what_their_promise_needs(changes: int, epsilon: Fraction) -> None:
+    top = TopDampened(whole=dampened(epsilon=epsilon), k=2, test=Fraction(1, 7), changes=changes)
+    source = RecordingSource(seed=11)
+    event = top.release(SPREAD, source).event
+    (scale,) = asked(source, "discrete_laplace", "scale")
+    spent = Fraction(STEP + 2) / scale
+    if epsilon == EPSILON:
+        rates = asked(source, "permute_and_flip", "rate")
+        assert len(rates) == 2
+        spent += sum(rates) * 2 * (STEP + 1)
+    else:
+        (rate,) = asked(source, "exponential_set", "rate")
+        spent += rate * 2 * 2 * (STEP + 1)  # a gap moves twice as far as a score
+    assert spent * changes == epsilon
+    assert event.loss.overall == nano_up(epsilon)
 
 
 FILMS = Catalogue.of(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reticent.errors import ParameterError
-from reticent.noise import Source, exponential_set
+from reticent.noise import Source, exponential_set, selection, sets
 from reticent.testing import ScriptedSource, exponential_law, substitute_pairs, verify_law
 
 RATE = Fraction(1, 2)
@@ -60,6 +60,25 @@ def test_the_loss_of_votes() -> None:
     pairs = list(substitute_pairs(range(4), size=3))
     assert verify_law(law_on, pairs, claim=1).holds
     assert not verify_law(law_on, pairs, claim=Fraction(1, 4)).holds
+
+
+@pytest.mark.parametrize(("scores", "k"), [([50, 31, 30, 12, 0, 0], 2), ([9, 2, 1, 0, 0, 0], 3)])
+def test_settling_exactly_changes_nothing(scores, k, monkeypatch) -> None:
+    """Doubles decide as exact arithmetic does: a slope two per cent off would not."""
+    table, rate = np.array(scores), Fraction(1, 7)
+
+    def draws() -> list[list[int]]:
+        sources = map(Source.seeded, range(300))
+        return [exponential_set(table, k, rate=rate, source=source) for source in sources]
+
+    fast = draws()
+    settled, exact = [], sets.settle
+    monkeypatch.setattr(
+        sets, "settle", lambda prefixes, *rest: settled.append(1) or exact(prefixes, *rest)
+    )
+    monkeypatch.setattr(selection, "_MARGIN", 50.0)
+    assert draws() == fast
+    assert len(settled) == 300
 
 
 def test_equal_noise_is_settled_by_the_scores() -> None:
