@@ -27,10 +27,12 @@ import numpy as np
 
 from benchmarks.harness import cpu_seconds, medians
 from experiments.mappings import datasets
+from reticent.optim.linear_step import linear_step
 from reticent.optim.mapping import Channel, Problem, Solution, Step
-from reticent.optim.mapping_frank_wolfe import Prices, linear_step, solve_by_frank_wolfe
+from reticent.optim.mapping_frank_wolfe import solve_by_frank_wolfe
 from reticent.optim.mapping_newton import solve_mapping
 from reticent.optim.mapping_paper import _Program, solve_by_paper
+from reticent.optim.mapping_prices import Prices
 
 Given: TypeAlias = tuple[str, tuple[int, ...]]
 """An instance: the name of its maker, and what it is made from."""

@@ -4,7 +4,8 @@ Theory    docs/theory/mapping.md, Theorem 1 (gradient), Theorem 2 (certificate),
           step), "Algorithm"
 Notation  pi_j = p(a | b_j), p_j = p(b_j), t_i = posterior at output i, g_i = ln(t_i / p),
           c_ij = p_j <pi_j, g_i>, lam = price of distortion
-Not here  the faster method (mapping_newton.py), the paper's own linear step (mapping_paper.py).
+Not here  the linear step (linear_step.py), costs (mapping_prices.py), the faster method
+          (mapping_newton.py), the paper's own linear step (mapping_paper.py).
 
 Every step moves towards a map that sends each profile to one output, at most one profile to two.
 The value of that linear program is a lower bound of the least leak, so each step certifies. Only
@@ -14,15 +15,15 @@ the entries in use are stored; distances are read in blocks where a table of the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from reticent.errors import require
+from reticent.optim.linear_step import Cheapest, LinearStep, linear_step
 from reticent.optim.mapping import Channel, Problem, Progress, Solution, Step, information
-from reticent.optim.pricing import Pricing
+from reticent.optim.mapping_prices import FLOOR, Prices
 from reticent.rational import whole
 
 if TYPE_CHECKING:
@@ -31,11 +32,7 @@ if TYPE_CHECKING:
     Reals: TypeAlias = NDArray[np.float64]
     Whole: TypeAlias = NDArray[np.int64]
 
-FLOOR = 1e-9  # of a posterior at an output: below it the gradient, then minus infinity, is cut off
-_TABLE = 2000  # profiles up to which all distances are kept
-_BLOCK = 1 << 22  # pairs priced at a time beyond that
 _NEAREST = 16  # outputs of a profile at the start
-_SWEEPS = 100  # a guard: the search for the price ends after a dozen
 _LONGEST = 0.99  # of the way to the linear optimum: an output in use never becomes empty
 _NOTHING = 1e-14  # nats
 
@@ -64,261 +61,6 @@ def check_limits(relative_gap: float, steps: int, seconds: float) -> None:
     require(0 <= relative_gap < 1, "relative_gap", relative_gap, "at least 0 and below 1")
     whole(steps, "steps", least=0)
     require(seconds >= 0, "seconds", seconds, "at least 0")
-
-
-# The linear step
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
-    """One output for each of some profiles, its cost without distance, and its distance."""
-
-    outs: Whole
-    costs: Reals
-    far: Reals
-
-    def changed(self, where: Whole | NDArray[np.bool_], other: Choice) -> Choice:
-        """With the entries of ``other`` at ``where``."""
-        outs, costs, far = self.outs.copy(), self.costs.copy(), self.far.copy()
-        outs[where], costs[where], far[where] = other.outs, other.costs, other.far
-        return Choice(outs, costs, far)
-
-    def some(self, where: Whole | NDArray[np.bool_]) -> Choice:
-        """The entries at ``where``."""
-        return Choice(self.outs[where], self.costs[where], self.far[where])
-
-
-Cheapest: TypeAlias = Callable[["Whole", float], Choice]
-"""For some profiles and a price lam: the outputs of least cost + lam distance."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearStep:
-    """The optimum of the linear program: ``outs``, but ``share`` of profile ``split`` to ``other``.
-
-    ``value`` is attained, ``bound`` is that of the dual; they differ by rounding only.
-    """
-
-    outs: Whole
-    split: int
-    other: int
-    share: float
-    value: float
-    bound: float
-    distortion: float
-    multiplier: float
-
-    def entries(self) -> tuple[Whole, Whole, Reals]:
-        """Profiles, outputs and chances."""
-        profiles, chances = np.arange(len(self.outs)), np.ones(len(self.outs))
-        if self.split < 0:
-            return profiles, self.outs, chances
-        chances[self.split] = 1 - self.share
-        return (
-            np.append(profiles, self.split),
-            np.append(self.outs, self.other),
-            np.append(chances, self.share),
-        )
-
-
-def linear_step(
-    cheapest: Cheapest, mass: Reals, stay: Choice, delta: float, *, guess: float = 0.0
-) -> LinearStep:
-    """Minimise sum_j mass_j cost_j over maps of mean distance at most ``delta``. Theorem 4.
-
-    ``stay`` is any choice within ``delta``. The dual is concave and piecewise linear in the one
-    price: where the tangents from either side meet is either its top or a point with a new tangent.
-    A profile whose choices on both sides are equally far needs no further look.
-    """
-    everyone = np.arange(len(mass))
-    low, high, least = _bracket(cheapest, everyone, mass, stay, delta, guess)
-    if low is None:
-        return _mixed_step(high, high, mass, delta, 0.0, float(mass @ high.costs))
-    bound, lam = -np.inf, least
-    for _ in range(_SWEEPS):
-        same = (low.far == high.far) & (low.costs < high.costs)
-        high = high.changed(same, low.some(same))
-        unsettled = np.flatnonzero(low.far != high.far)
-        drop = float(mass @ (low.far - high.far))
-        if drop <= 0:
-            break
-        lam = max(least, float(mass @ (high.costs - low.costs)) / drop)
-        found = cheapest(unsettled, lam)
-        middle = low.changed(unsettled, found)
-        tops = np.abs(high.costs) + lam * high.far
-        gain = mass @ (high.costs + lam * high.far - middle.costs - lam * middle.far)
-        bound = max(bound, float(mass @ (middle.costs + lam * middle.far)) - lam * delta)
-        if gain <= 1e-14 * float(mass @ tops):
-            break
-        if float(mass @ middle.far) > delta:
-            low, least = middle, lam
-        else:
-            high = middle
-    return _mixed_step(low, high, mass, delta, lam, bound)
-
-
-def _bracket(
-    cheapest: Cheapest, everyone: Whole, mass: Reals, high: Choice, delta: float, guess: float
-) -> tuple[Choice | None, Choice, float]:
-    """Choices beyond Delta and within it; the first is None where nothing is beyond it."""
-    lam = 0.8 * guess
-    while True:
-        found = cheapest(everyone, lam)
-        if float(mass @ found.far) > delta:
-            return found, high, lam
-        high = found
-        if lam == 0:
-            return None, high, lam
-        lam = lam / 2 if lam > 0.3 * guess else 0.0
-
-
-def _mixed_step(
-    low: Choice, high: Choice, mass: Reals, delta: float, lam: float, bound: float
-) -> LinearStep:
-    """Profiles go over from ``high`` to ``low`` one by one, the last one in part, until Delta."""
-    saved, extra = high.costs - low.costs, low.far - high.far
-    movers = np.flatnonzero((extra > 0) & (saved > 0))
-    movers = movers[np.argsort(-saved[movers] / extra[movers], kind="stable")]
-    room = delta - float(mass @ high.far)
-    used = np.cumsum(mass[movers] * extra[movers])
-    count = int(np.searchsorted(used, room, side="right"))
-    chosen = high.changed(movers[:count], low.some(movers[:count]))
-    split, other, share = -1, -1, 0.0
-    value, far = float(mass @ chosen.costs), float(mass @ chosen.far)
-    if count < len(movers) and room > 0:
-        split = int(movers[count])
-        left = room - (used[count - 1] if count else 0.0)
-        share = float(min(1.0, max(0.0, left / (mass[split] * extra[split]))))
-        other = int(low.outs[split])
-        value -= share * float(mass[split] * saved[split])
-        far += share * float(mass[split] * extra[split])
-    return LinearStep(chosen.outs, split, other, share, value, bound, far, lam)
-
-
-# Costs of this problem
-
-
-class Prices:
-    """What every profile of positive probability pays for every output, in blocks."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.columns = np.flatnonzero(problem.profiles > 0)
-        self.secrets = problem.prior > 0
-        self.prior = problem.prior[self.secrets]
-        self.pi = problem.posteriors[self.columns][:, self.secrets]
-        self.mass = problem.profiles[self.columns]
-        self.size = problem.distance.size
-        small = self.size <= _TABLE
-        self._table = problem.distance.dense()[self.columns] if small else None
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(self.pi > 0, self.pi * np.log(self.pi / self.prior), 0.0)
-        self.divergence = terms.sum(axis=1)  # KL(pi_j || p): the one-sided slope at an unused row
-
-    def far(self, rows: Whole) -> Reals:
-        """Distances from some of the columns to all outputs."""
-        if self._table is not None:
-            return self._table if len(rows) == len(self.columns) else self._table[rows]
-        return np.array([self.problem.distance.row(j) for j in self.columns[rows].tolist()])
-
-    def blocks(self, rows: Whole) -> Iterator[slice]:
-        """Parts of ``rows`` that fit the memory meant for them."""
-        most = len(rows) if self._table is not None else max(1, _BLOCK // self.size)
-        return (slice(at, at + most) for at in range(0, len(rows), max(most, 1)))
-
-    def assumed(self, moments: Reals, floor: float = FLOOR) -> Reals:
-        """g_i = ln(t_i / p), with t_i floored and made to sum to 1, so that Theorem 2 applies.
-
-        Rows of outputs that nobody uses are 0.
-        """
-        found = moments[:, self.secrets]
-        total = found.sum(axis=1, keepdims=True)
-        t = np.where(total > 0, found / np.where(total > 0, total, 1.0), self.prior)
-        t = np.maximum(t, floor)
-        return np.asarray(np.log(t / (t.sum(axis=1, keepdims=True) * self.prior)))
-
-    def cheapest(self, g: Reals, empty: Whole) -> Cheapest:
-        """The pricing of the linear step at the gradient g. Theorem 1."""
-        by_secret = np.ascontiguousarray(g.T)
-        if self._table is None:
-            return _Sweep(self, g, empty).cheapest
-
-        def price(rows: Whole, lam: float) -> Choice:
-            outs = np.empty(len(rows), dtype=np.int64)
-            costs, far = np.empty(len(rows)), np.empty(len(rows))
-            for part in self.blocks(rows):
-                distances = self.far(rows[part])
-                slopes = self.pi[rows[part]] @ by_secret
-                slopes[:, empty] = self.divergence[rows[part], None]
-                outs[part] = (slopes + lam * distances).argmin(axis=1)
-                each = np.arange(len(slopes))
-                costs[part], far[part] = slopes[each, outs[part]], distances[each, outs[part]]
-            return Choice(outs, costs, far)
-
-        return price
-
-    def stay(self, g: Reals, empty: Whole) -> Choice:
-        """Every profile as it is."""
-        costs = np.einsum("ja,ja->j", self.pi, g[self.columns])
-        own_empty = np.isin(self.columns, empty)
-        costs[own_empty] = self.divergence[own_empty]
-        return Choice(self.columns.copy(), costs, np.zeros(len(self.columns)))
-
-    def shortfall(self, g: Reals, empty: Whole, lam: float, least: Reals) -> float:
-        """By how much outputs not in use, at the posteriors assumed for them, lower the bound."""
-        if not len(empty):
-            return 0.0
-        rows, total = np.arange(len(self.columns)), 0.0
-        for part in self.blocks(rows):
-            costs = self.pi[part] @ g[empty].T + lam * self.far(rows[part])[:, empty]
-            total += float(self.mass[part] @ np.maximum(least[part] - costs.min(axis=1), 0.0))
-        return total
-
-    def blurred(self, empty: Whole, rate: float) -> Reals:
-        """Posteriors for outputs not in use: of the profiles around them, nearer ones more."""
-        found = np.full((len(empty), len(self.prior)), 1e-300) * self.prior
-        rows = np.arange(len(self.columns))
-        for part in self.blocks(rows):
-            weights = np.exp(-rate * self.far(rows[part])[:, empty]) * self.mass[part, None]
-            found += weights.T @ self.pi[part]
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
-
-
-class _Sweep:
-    """Pricing without a table of distances, by compiled blocks."""
-
-    def __init__(self, prices: Prices, g: Reals, empty: Whole) -> None:
-        self.prices, self.g = prices, g
-        used = np.setdiff1d(np.arange(prices.size), empty)
-        self.used = Pricing(prices.problem.distance, used)
-        self.empty = Pricing(prices.problem.distance, empty) if len(empty) else None
-
-    def cheapest(self, rows: Whole, lam: float) -> Choice:
-        """Among outputs in use by their slope, among the others the nearest."""
-        own, pi = self.prices.columns[rows], self.prices.pi[rows]
-        found, least = self.used.cheapest(pi, self.g, lam, 0.0, 1, own)
-        outs, far = found.outs, found.dist
-        if self.empty is not None:
-            near, _ = self.empty.cheapest(pi, np.zeros_like(self.g), 1.0, 0.0, 1, own)
-            better = self.prices.divergence[rows] + lam * near.dist < least
-            outs, far = np.where(better, near.outs, outs), np.where(better, near.dist, far)
-            costs = np.einsum("ja,ja->j", pi, self.g[outs])
-            return Choice(outs, np.where(better, self.prices.divergence[rows], costs), far)
-        return Choice(outs, np.einsum("ja,ja->j", pi, self.g[outs]), far)
-
-
-def gradient(problem: Problem, channel: Channel) -> Reals:
-    """The derivative of the leak by x_ij, [output, input]; for small alphabets. Theorem 1."""
-    prices = Prices(problem)
-    moments = channel.moments(problem.joint)
-    found = np.zeros((prices.size, prices.size))
-    table = prices.pi @ prices.assumed(moments, floor=1e-300).T
-    table[:, moments.sum(axis=1) == 0] = prices.divergence[:, None]
-    found[:, prices.columns] = (prices.mass[:, None] * table).T
-    return found
-
-
-# The method
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 Theory    docs/theory/mapping.md, Theorem 1 (gradient), Theorem 2 (certificate), "Algorithm"
 Notation  as in mapping_frank_wolfe.py; V = the variables x_ij that the linear program knows
-Not here  the linear step without an LP solver (mapping_frank_wolfe.py).
+Not here  the linear step without an LP solver (linear_step.py), costs (mapping_prices.py).
 
 Algorithms 1 and 2 of [SalamatianEtAl2014] with its gradient corrected: L steps of Frank-Wolfe, each
 a linear program solved by HiGHS over variables that join while their reduced cost is negative, and
@@ -23,12 +23,12 @@ from reticent.optim.mapping import Problem, Progress, Solution, Step, informatio
 from reticent.optim.mapping_baselines import exponential_at
 from reticent.optim.mapping_frank_wolfe import (
     Point,
-    Prices,
     check_limits,
     identity_entries,
     point_of,
     solution_of,
 )
+from reticent.optim.mapping_prices import Prices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,16 +9,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from reticent.errors import ParameterError
-from reticent.optim import mapping_frank_wolfe
+from reticent.optim import mapping_prices
 from reticent.optim.distances import distance_matrix, hamming
+from reticent.optim.linear_step import Choice, linear_step
 from reticent.optim.mapping import Channel, Problem, information
-from reticent.optim.mapping_frank_wolfe import (
-    Choice,
-    Prices,
-    gradient,
-    linear_step,
-    solve_by_frank_wolfe,
-)
+from reticent.optim.mapping_frank_wolfe import solve_by_frank_wolfe
+from reticent.optim.mapping_prices import Prices, gradient
 
 
 def instance(n: int = 20, secrets: int = 2, delta: float = 0.08, seed: int = 0) -> Problem:
@@ -161,7 +157,7 @@ def test_blocks_give_the_same_as_a_table(monkeypatch) -> None:
     """The same least costs, with outputs that nobody uses and for some of the profiles."""
     problem = instance(25)
     table = Prices(problem)
-    monkeypatch.setattr(mapping_frank_wolfe, "_TABLE", 0)
+    monkeypatch.setattr(mapping_prices, "_TABLE", 0)
     swept = Prices(problem)
     moments = Channel.identity(25).moments(problem.joint)
     moments[3:9] = 0
