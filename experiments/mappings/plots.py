@@ -204,7 +204,8 @@ def _features(pyplot: Any, t: Results) -> Any:
             axes.barh(places + shift, values, 0.38, color=colour, label=when)
         axes.set_yticks(places, columns, fontsize=7)
         axes.grid(axis="y", visible=False)
-        axes.set_title(f"{name}, Delta {t.get('Delta of features', name, MAPPING):g}")
+        delta = t.get("Delta of features", name, MAPPING)
+        axes.set_title(f"{name}\nDelta {delta:g}", fontsize=9)
         axes.set_xlabel("bits about the secret")
     return finished(drawn, grid[0], 2)
 
@@ -340,7 +341,7 @@ def _laws(pyplot: Any, t: Results) -> Any:
         axes.set_yticks(range(len(labels)), labels if axes is grid[0][0] else [""] * len(labels))
         axes.invert_yaxis()
         axes.axvline(0, color=GREY, lw=0.8)
-        axes.set_title(f"{name}, Delta {t.get('halves', name, 'Delta'):g}")
+        axes.set_title(f"{name}\nDelta {t.get('halves', name, 'Delta'):g}", fontsize=9)
         axes.set_xlabel("leak in bits")
     return finished(drawn, grid[0][0], 2)
 

@@ -214,7 +214,7 @@ def tradeoff(learnt: Learnt, watch: Watch) -> str:
 
 
 def picture(recoding: Recoding) -> str:
-    """What becomes what, of the profiles that change most."""
+    """What becomes what, in the commonest changes."""
     from reticent.report.mapping_figures import mapping_figure
 
     labels = picture_labels(recoding)

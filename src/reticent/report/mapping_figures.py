@@ -214,10 +214,10 @@ def _times(
 def shown_chances(
     channel: Channel, shares: Reals, *, most: int = _PRINTED
 ) -> tuple[NDArray[np.int64], Reals]:
-    """The profiles that most people change from, and their chances [true, released].
+    """The profiles between which most people change, and their chances [true, released].
 
-    Where equally many change, those that more people have come first. A last column holds what goes
-    to profiles not shown, if there are any.
+    Changes are taken by how many people make them, each with both its ends; then profiles that more
+    people have. A last column holds what goes to profiles not shown, if there are any.
     """
     size = len(channel.starts) - 1
     mass = np.asarray(shares, dtype=np.float64)
@@ -228,11 +228,12 @@ def shown_chances(
     require(1 <= most <= _MOST, "most", most, f"between 1 and {_MOST}")
     whole = np.bincount(channel.inputs, weights=channel.chances, minlength=size)
     require(bool(np.allclose(whole, 1, atol=1e-6)), "channel", "other", "of rows that sum to 1")
-    same = np.bincount(
-        channel.inputs, weights=channel.chances * (channel.outs == channel.inputs), minlength=size
-    )
-    moved = np.round(mass / mass.sum() * (1 - same), 12)
-    shown = np.lexsort((-mass, -moved))[:most]
+    moved = np.round(mass[channel.inputs] / mass.sum() * channel.chances, 12)
+    moves = np.flatnonzero((channel.outs != channel.inputs) & (moved > 0))
+    moves = moves[np.argsort(-moved[moves], kind="stable")]
+    ends = np.column_stack([channel.inputs[moves], channel.outs[moves]]).ravel()
+    ranked = np.concatenate([ends, np.argsort(-mass, kind="stable")])
+    shown = np.array(list(dict.fromkeys(ranked.tolist()))[:most])
     places = np.full(size, len(shown))
     places[shown] = np.arange(len(shown))
     table = np.zeros((len(shown) + 1, len(shown) + 1))
@@ -243,7 +244,7 @@ def shown_chances(
 def mapping_figure(
     channel: Channel, labels: Sequence[str], shares: Reals, *, most: int = _PRINTED
 ) -> str:
-    """A heat map of the profiles that change most: what each is released as, with which chance."""
+    """A heat map of the commonest changes: what each profile is released as, with which chance."""
     shown, table = shown_chances(channel, shares, most=most)
     size, count = len(channel.starts) - 1, len(shown)
     require(len(labels) == size, "labels", len(labels), f"{size} names")
@@ -269,7 +270,7 @@ def mapping_figure(
         spine.set_visible(False)
     axes.set_xlabel("released as")
     if size > count:
-        axes.set_title(f"the {count} of {size} profiles that change most", fontsize=9)
+        axes.set_title(f"the commonest changes, between {count} of {size} profiles", fontsize=9)
     axes.set_ylabel("true profile")
     if common:
         told = f"all: {shortened(common, 60)}"
@@ -324,8 +325,8 @@ def _mapping_says(
     least = int(np.argmin(kept))
     says = (
         f"{100 * shares[shown].sum() / shares.sum():.3g} % of people have one of the {count} "
-        f"profiles shown, of {len(shares)}, those that change most; {100 * float(mass @ kept):.3g} "
-        f"% of these people are released as they are"
+        f"profiles shown, of {len(shares)}, those of the commonest changes; "
+        f"{100 * float(mass @ kept):.3g} % of these people are released as they are"
     )
     if table.shape[1] > count:
         says += f", {100 * float(mass @ away):.3g} % as a profile not shown"
