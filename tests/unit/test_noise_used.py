@@ -14,6 +14,7 @@ import pytest
 
 from reticent.amounts import nano_up
 from reticent.data.catalogue import Catalogue
+from reticent.data.graphs import Graph
 from reticent.data.profiles import Profiles
 from reticent.guarantees import RECORD_SUBSTITUTE
 from reticent.mechanisms import (
@@ -34,6 +35,7 @@ from reticent.tasks import blip
 from reticent.tasks.blip import Blip
 from reticent.tasks.clustering import Gossip
 from reticent.tasks.histogram_batches import Histograms
+from reticent.tasks.influence import Influence
 from reticent.tasks.similarity import Similarity
 from reticent.testing import RecordingSource
 
@@ -108,31 +110,67 @@ def dampened(**given: Any) -> Dampened:
 
 @pytest.mark.parametrize("shift", ["none", "left", "right"])
 @pytest.mark.parametrize("law", ["exponential", "permute-and-flip"])
-def test_dampening_draws_what_its_promise_needs(shift: str, law: str) -> None:
-    mechanism, source = dampened(shift=shift, law=law), RecordingSource(seed=10)
+@pytest.mark.parametrize("spread", [1, Fraction(9, 7), 2])
+def test_dampening_draws_what_its_promise_needs(shift: str, law: str, spread: Fraction) -> None:
+    mechanism = dampened(shift=shift, law=law, spread=spread)
+    source = RecordingSource(seed=10)
     event = mechanism.release(SPREAD, source).event
     (rate,) = asked(source, law.replace("-", "_"), "rate")
-    assert rate * 2 * (STEP + 1) == EPSILON
+    assert rate * (spread * STEP + 2) == EPSILON  # two scores, each rounded down
     assert event.loss.overall == nano_up(EPSILON)
 
 
+WIDE, NARROW = Fraction(5, 4), Fraction(8, 7)  # spreads of shifted and of plain scores
+TWO_STAND_OUT = Scored([300.0, 1.0, 300.0, 0.0], SPREAD.sensitivity)
+
+
 @pytest.mark.parametrize("changes", [1, 3])
-@pytest.mark.parametrize("epsilon", [EPSILON, 10_000])  # rounds by shifted scores; a set at once
-def test_the_best_few_draw_what_their_promise_needs(changes: int, epsilon: Fraction) -> None:
-    top = TopDampened(whole=dampened(epsilon=epsilon), k=2, test=Fraction(1, 7), changes=changes)
+@pytest.mark.parametrize("law", ["exponential", "permute-and-flip"])
+@pytest.mark.parametrize(
+    ("epsilon", "way"), [("0.01", "shifted"), ("0.1", "rounds"), (EPSILON * 20, "set")]
+)
+def test_the_best_few_draw_what_their_promise_needs(
+    changes: int, law: str, epsilon: Fraction, way: str
+) -> None:
+    """The test and k rounds, or the test and a set; for one unit scored, and then for all."""
+    total = Fraction(epsilon) * changes
+    whole = dampened(epsilon=total, law=law, spread=WIDE)
+    plain = dampened(epsilon=total, law=law, steps=0, spread=NARROW)
+    top = TopDampened(whole=whole, plain=plain, k=2, test=Fraction(1, 2), changes=changes)
     source = RecordingSource(seed=11)
-    event = top.release(SPREAD, source).event
+    event = top.release(TWO_STAND_OUT, source).event
     (scale,) = asked(source, "discrete_laplace", "scale")
-    spent = Fraction(STEP + 2) / scale
-    if epsilon == EPSILON:
-        rates = asked(source, "permute_and_flip", "rate")
-        assert len(rates) == 2
-        spent += sum(rates) * 2 * (STEP + 1)
-    else:
+    spent = Fraction(STEP + 2) / scale  # the margin, rounded twice
+    if way == "set":
         (rate,) = asked(source, "exponential_set", "rate")
-        spent += rate * 2 * 2 * (STEP + 1)  # a gap moves twice as far as a score
-    assert spent * changes == epsilon
-    assert event.loss.overall == nano_up(epsilon)
+        spent += rate * 2 * (NARROW * STEP + 2)  # one gap, and the sum over all of them
+    else:
+        rates = asked(source, law.replace("-", "_"), "rate")
+        assert len(rates) == 2
+        spent += sum(rates) * ((WIDE if way == "shifted" else NARROW) * STEP + 2)
+    assert len(source.calls) == (2 if way == "set" else 3)  # nothing else was drawn
+    assert spent * changes == total
+    assert event.loss.overall == nano_up(total)
+
+
+@pytest.mark.parametrize("within", [False, True])
+@pytest.mark.parametrize("centrality", ["ebc", "triangles", "degree"])
+def test_influential_nodes_draw_what_their_promise_needs(within: bool, centrality: str) -> None:
+    """Beyond the bound one edge counts for three, so a third is spent on each."""
+    how = Influence(k=3, epsilon=EPSILON, nodes=30, bound=5, within=within, centrality=centrality)
+    graph = Graph.of_edges([(v, (v * v + 1) % 30) for v in range(30)], nodes=30)
+    source = RecordingSource(seed=12)
+    event = how.release(graph, source).event
+    rates = asked(source, "permute_and_flip", "rate")
+    assert len(rates) == 3
+    # by Lemma 3, D = 5, in quarters: G = 20, no score falls by more than 10, four for rounding
+    spread = Fraction(20 + 10 + 4, 20 + 2) if centrality == "ebc" else 1
+    spent = sum(rates) * (spread * STEP + 2)
+    if centrality != "degree":  # which has no other scores to choose from
+        (scale,) = asked(source, "discrete_laplace", "scale")
+        spent += Fraction(STEP + 2) / scale
+    assert spent * (1 if within else 3) == EPSILON
+    assert event.loss.overall == nano_up(EPSILON)
 
 
 FILMS = Catalogue.of(

@@ -37,6 +37,7 @@ class Failure(Exception):
 _OPTIONS = (
     *("epsilon", "total_epsilon", "max_contacts", "profile_size", "k"),
     *("measure", "norms", "weighting", "columns"),
+    *("bound", "upper", "lower", "step", "epsilons", "runs"),
 )  # parameters of the library that are options here
 
 

@@ -1,7 +1,8 @@
 """Local dampening: choose by utilities divided by what one unit can change near by.
 
 Theory    docs/theory/dampening.md, Theorem 1 (one unit moves a score by one), Theorem 2 (shifted),
-          Theorem 3 (fewer steps), Theorem 4 (privacy); [FariasEtAl2020], [McKennaSheldon2020]
+          Theorem 3 (fewer steps), Theorem 4 (privacy), Theorem 8 (spread); [FariasEtAl2020],
+          [McKennaSheldon2020]
 Notation  u(r) = utility, delta(t, r) = its sensitivity t units away, b(i, r) = sum of delta over
           t < i, G = public limit of all delta, T = steps before delta is taken to be G
 Not here  sensitivities (local_sensitivity.py), the two laws (noise/selection.py).
@@ -28,7 +29,7 @@ from reticent.mechanisms.base import Mechanism, Release
 from reticent.mechanisms.local_sensitivity import LocalSensitivity, in_steps
 from reticent.mechanisms.reading import read_reals
 from reticent.noise import Grid, Source, exponential, permute_and_flip
-from reticent.rational import Number, budget, positive, whole
+from reticent.rational import Number, budget, positive, rational, whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -39,7 +40,7 @@ Shift = Literal["none", "left", "right"]
 Law = Literal["permute-and-flip", "exponential"]
 SCORE_BITS = 20
 _FINER = 24  # bits of the grid of utilities below G
-_LARGEST = 1 << 40  # steps of a utility, so that no sum or product leaves 63 bits
+_LARGEST = 1 << 41  # steps of a utility, so that no sum or product leaves 63 bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +58,7 @@ class Dampened(Mechanism[int]):
     ``limit`` is G, the most that one unit changes any utility in any data; it is public, and so is
     ``steps``: local sensitivities are used for so many changed units, then G. ``shift`` "left" is
     for sensitivities that do not fall with the utility, "right" for those that do not rise.
+    ``spread`` is by how much one unit can move two scores apart, of which 2 is always true.
 
     >>> from reticent.mechanisms.local_sensitivity import Tabled
     >>> mechanism = Dampened(epsilon=1, candidates=2, limit=100, steps=1, shift="none")
@@ -74,6 +76,7 @@ class Dampened(Mechanism[int]):
     law: Law = "permute-and-flip"
     unit: Unit = RECORD
     grid: Grid | None = None
+    spread: Number = 2
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", budget(self.epsilon, "epsilon"))
@@ -83,11 +86,14 @@ class Dampened(Mechanism[int]):
         require(self.shift in get_args(Shift), "shift", self.shift, "none, left or right")
         require(self.law in get_args(Law), "law", self.law, "permute-and-flip or exponential")
         require(isinstance(self.unit, Unit), "unit", self.unit, "a Unit")
+        object.__setattr__(self, "spread", rational(self.spread, "spread"))
+        require(0 < Fraction(self.spread) <= 2, "spread", self.spread, "above 0 and at most 2")
         grid = (
             Grid.finer_than(Fraction(self.limit), bits=_FINER) if self.grid is None else self.grid
         )
         object.__setattr__(self, "grid", grid)
-        fits = self.most < _LARGEST and self.steps * self.most < 1 << 62
+        widest = self.steps * max(self.most, 1 << SCORE_BITS)  # of sums, and of scores
+        fits = self.most < _LARGEST and widest < 1 << 62
         require(fits, "steps", self.steps, "fewer, or the grid coarser: sums must fit 62 bits")
 
     @property
@@ -101,15 +107,18 @@ class Dampened(Mechanism[int]):
         return in_steps(Fraction(self.limit), self._grid)
 
     @property
+    def apart(self) -> Fraction:
+        """By how many steps one unit can move two scores apart, as each is rounded."""
+        return Fraction(self.spread) * (1 << SCORE_BITS) + 2
+
+    @property
     def rate(self) -> Fraction:
-        """Weight of one step of a score in the exponent: eps / (2 (1 + g)) per unit of score."""
-        return Fraction(self.epsilon) / (2 * ((1 << SCORE_BITS) + 1))
+        """Weight of one step of a score in the exponent. Theorem 8."""
+        return Fraction(self.epsilon) / self.apart
 
     def scores(self, data: Scored) -> Whole:
         """Scores in steps of 2**-20; one unit moves each by at most 2**20 + 1. Theorems 1 to 3."""
-        utilities = np.nan_to_num(read_reals(data.utilities, self.candidates), nan=0.0)
-        bound = (_LARGEST - 1) * self._grid.step
-        units = self._grid.quantise(utilities, lower=-bound, upper=bound)
+        units = self._units(read_reals(data.utilities, self.candidates))
         same = data.sensitivity.candidates == self.candidates
         require(same, "data", data.sensitivity.candidates, f"sensitivities of {self.candidates}")
         if self.shift == "none":
@@ -118,6 +127,17 @@ class Dampened(Mechanism[int]):
         sums = data.sensitivity.sums(every, self._grid, self.most)
         moved = units + sums if self.shift == "left" else units - sums
         return _parts(moved, np.full(self.candidates, self.most))
+
+    def plain_scores(self, utilities: NDArray[np.float64]) -> Whole:
+        """Scores of many choices, [choice, candidate], where no local sensitivity is used."""
+        plain = self.steps == 0 and self.shift != "none"
+        require(plain, "steps", self.steps, "0: local sensitivities are of one choice")
+        units = self._units(utilities)
+        return _parts(units, np.full(units.shape, self.most))
+
+    def _units(self, utilities: NDArray[np.float64]) -> Whole:
+        bound = (_LARGEST - 1) * self._grid.step
+        return self._grid.quantise(np.nan_to_num(utilities, nan=0.0), lower=-bound, upper=bound)
 
     def _dampened(self, units: Whole, sensitivity: LocalSensitivity) -> Whole:
         """sign(u) (i + (|u| - b(i)) / delta(i)), i the last with b(i) < |u|, by bisection."""
@@ -136,8 +156,8 @@ class Dampened(Mechanism[int]):
         return np.asarray(np.sign(units) * score)
 
     def guarantee(self) -> PureDP:
-        """Theorem 4: a score moves by at most 1, and by 2**-20 more for its rounding."""
-        return PureDP.of(self.rate * 2 * ((1 << SCORE_BITS) + 1), self.unit)
+        """Theorems 4 and 8: no two scores move apart by more than the spread and two steps."""
+        return PureDP.of(self.rate * self.apart, self.unit)
 
     def parameters(self) -> dict[str, Any]:
         """Public parameters as plain data."""
@@ -150,6 +170,7 @@ class Dampened(Mechanism[int]):
             "law": self.law,
             "unit": [self.unit.thing, self.unit.relation],
             "grid": self._grid.exponent,
+            "spread": plain(Fraction(self.spread)),
         }
 
     @classmethod
@@ -174,7 +195,8 @@ class Dampened(Mechanism[int]):
         """Sensitivity, bounds and floating-point measure."""
         return How(
             sensitivity=(
-                f"{self.unit}, moves a score by at most 1; local sensitivities for {self.steps} "
+                f"{self.unit}, moves a score by at most 1, and two scores apart by at most "
+                f"{show_up(float(Fraction(self.spread)))}; local sensitivities for {self.steps} "
                 f"steps, then {self.limit}"
             ),
             bounds=f"no utility changes by more than {self.limit}; candidates are public",
@@ -187,7 +209,7 @@ class Dampened(Mechanism[int]):
             theorem="docs/theory/dampening.md, Theorem 4",
             assumptions=(
                 "the sensitivity function is admissible",
-                "limit and steps do not depend on the data",
+                "limit, steps and spread do not depend on the data",
                 "the candidates do not depend on the data",
                 "AES-256 is not broken",
             ),

@@ -57,6 +57,12 @@ def permute_and_flip_chances(scores: NDArray[np.int64], rate: Fraction) -> Reals
     return np.asarray(chances / chances.sum())
 
 
+def chances_of(scores: NDArray[np.int64], rate: Fraction, law: str) -> Reals:
+    """The chances under the law of this name."""
+    exponential = law == "exponential"
+    return (exponential_chances if exponential else permute_and_flip_chances)(scores, rate)
+
+
 def _coins(scores: NDArray[np.int64], rate: Fraction) -> Reals:
     behind = (scores.max() - scores).astype(np.float64)
     return np.asarray(np.exp(-float(rate) * behind))

@@ -1,14 +1,14 @@
-"""The best k candidates by local dampening: by shifted scores, or by plain ones if they stand out.
+"""The best k candidates: by shifted scores, or by plain ones as far as those stand out.
 
-Theory    docs/theory/dampening.md, Theorem 5 (rounds), Theorem 6 (which scores), Theorem 7 (sets)
+Theory    docs/theory/dampening.md, Theorem 5 (rounds), Theorem 6 (three ways), Theorem 7 (sets)
 Notation  as in dampening.py; k = how many are chosen, S_(b) = the b-th largest plain score u / G,
           M = min_b S_(b) / (k - b + 1)
 Not here  one choice (dampening.py), what is scored (tasks/).
 
 Shifted scores find good candidates at small budgets but do not keep the order of utilities; plain
-ones keep it but need large budgets. A small part of the budget asks, with noise, whether plain
-scores stand out of the noise that the rest of the budget leaves. If so, the set of the best is
-chosen at once, with all of the rest; if not, candidates are chosen by shifted scores in rounds.
+ones keep it but need large budgets. A small part of the budget asks, with noise, how far plain
+scores stand out of the noise that the rest of the budget leaves: not at all, and candidates are
+chosen by shifted scores; enough for rounds by plain scores; or enough for the set at once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -38,17 +38,31 @@ from reticent.rational import Number, rational, whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_SURE = 3  # scales of the test's noise that M must be above its threshold
-_WIDE = (1 << SCORE_BITS) + 2  # what one unit moves M by, in steps: rounded twice
+    Whole = NDArray[np.int64]
+
+Way: TypeAlias = Literal["shifted", "rounds", "set"]
+_SURE = 3  # scales of the test's noise that keep one way off the next: wrong 1 time in 40
+_SELDOM = 3  # a way is taken where it would err less than 1 time in so many
+_WIDE = (1 << SCORE_BITS) + 2  # what one unit moves S_(k) or M by, in steps: rounded twice
+
+
+def usual_test(k: int, candidates: int) -> Fraction:
+    """A share for the test whose noise keeps nobody long from rounds, nor from the set.
+
+    >>> usual_test(1, 1000), usual_test(10, 1000)
+    (Fraction(3, 10), Fraction(1, 8))
+    """
+    return Fraction(_SURE, _SURE + math.ceil(min(k, 3) * math.log(max(candidates, 2))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopDampened(Mechanism[tuple[int, ...]]):
     """Choose ``k`` candidates; ``whole`` has the budget of all of it.
 
-    ``test`` is the share of the budget that decides between plain scores and those of ``whole``; 0
-    decides for the latter. ``changes`` is how many units of what is scored one unit of the data
-    can change: each of them then loses that part of epsilon only.
+    ``plain`` scores without local sensitivities, by default with the limit of ``whole``. ``test``
+    is the share of the budget that decides between the two; 0 decides for ``whole``. ``changes`` is
+    how many units of what is scored one unit of the data can change: each of them then loses that
+    part of epsilon only.
 
     >>> from reticent.mechanisms.local_sensitivity import Tabled
     >>> both = TopDampened(whole=Dampened(epsilon=4, candidates=3, limit=1, steps=0), k=2)
@@ -59,6 +73,7 @@ class TopDampened(Mechanism[tuple[int, ...]]):
     name: ClassVar[str] = "top-dampened"
     whole: Dampened
     k: int
+    plain: Dampened | None = None
     test: Number = field(default=Fraction(0))
     changes: int = 1
 
@@ -69,6 +84,25 @@ class TopDampened(Mechanism[tuple[int, ...]]):
         require(fits, "k", self.k, f"at most the number of candidates, {self.whole.candidates}")
         object.__setattr__(self, "test", rational(self.test, "test"))
         require(0 <= Fraction(self.test) < 1, "test", self.test, "at least 0 and below 1")
+        if self.plain is None:
+            undampened = replace(self.whole, steps=0, shift="left", spread=2)
+            object.__setattr__(self, "plain", undampened)
+        other, own = self._plain, self.whole
+        same = all(
+            getattr(other, name) == getattr(own, name) for name in ("epsilon", "candidates", "unit")
+        )
+        good = same and other.steps == 0 and other.shift != "none"
+        require(good, "plain", "another", "of no steps, with the budget and candidates of whole")
+
+    @property
+    def _plain(self) -> Dampened:
+        assert self.plain is not None  # noqa: S101, set when the value was made
+        return self.plain
+
+    def at(self, epsilon: Number) -> TopDampened:
+        """The same with another budget."""
+        whole, plain = (replace(one, epsilon=epsilon) for one in (self.whole, self._plain))
+        return replace(self, whole=whole, plain=plain)
 
     @property
     def asked(self) -> Fraction:
@@ -76,46 +110,58 @@ class TopDampened(Mechanism[tuple[int, ...]]):
         return Fraction(self.whole.epsilon) * Fraction(self.test) / self.changes
 
     @property
-    def round(self) -> Dampened:
-        """One round with the scores of ``whole``."""
-        rest = Fraction(self.whole.epsilon) / self.changes - self.asked
-        return replace(self.whole, epsilon=rest / self.k)
+    def rest(self) -> Fraction:
+        """Epsilon of the choice, for one unit of what is scored."""
+        return Fraction(self.whole.epsilon) / self.changes - self.asked
 
     @property
-    def plain(self) -> Dampened:
-        """A choice by plain scores u / G with all of the rest."""
-        rest = self.k * Fraction(self.round.epsilon)
-        return replace(self.whole, epsilon=rest, steps=0, shift="left", law="exponential")
+    def round(self) -> Dampened:
+        """One round with the scores of ``whole``."""
+        return replace(self.whole, epsilon=self.rest / self.k)
+
+    @property
+    def plain_round(self) -> Dampened:
+        """One round with plain scores."""
+        return replace(self._plain, epsilon=self.rest / self.k)
 
     @property
     def set_rate(self) -> Fraction:
-        """Weight of one step of a gap, which one unit moves twice as far as a score. Theorem 7."""
-        return self.plain.rate / 2
+        """Weight of one step of a gap, which one unit moves as far as two scores. Theorem 7."""
+        return self.rest / (2 * self._plain.apart)
 
     @property
-    def threshold(self) -> float:
-        """What M must be so that the best set is likely, and the test's own noise above it."""
-        noise = 4 * math.log(max(self.whole.candidates, 2)) / float(self.plain.epsilon)
-        return noise + (_SURE / float(self.asked) if self.asked else math.inf)
+    def needed(self) -> tuple[int, int]:
+        """S_(k) at which rounds, and M at which the set is likely right, in steps of a score."""
+        many = math.log(_SELDOM * max(self.whole.candidates, 2))
+        rates = self.plain_round.rate, self.set_rate
+        return math.ceil(many / float(rates[0])), math.ceil(many / float(rates[1]))
+
+    @property
+    def room(self) -> int:
+        """What keeps one way off the next, in steps of a score; public."""
+        return math.ceil(_SURE * _WIDE / self.asked) if self.asked else 0
 
     def guarantee(self) -> PureDP:
         """Theorems 5 to 7: k rounds, or a set, and the test add up, as often as one unit shows."""
-        once = self.k * Fraction(self.round.epsilon) + self.asked
-        return PureDP.of(self.changes * once, self.whole.unit)
+        return PureDP.of(self.changes * (self.rest + self.asked), self.whole.unit)
 
     def parameters(self) -> dict[str, Any]:
         """Public parameters as plain data."""
-        told = self.whole.parameters()
         test = Fraction(self.test)
-        share = f"{test.numerator}/{test.denominator}"
-        return {**told, "k": self.k, "test": share, "changes": self.changes}
+        return {
+            "whole": self.whole.parameters(),
+            "plain": self._plain.parameters(),
+            "k": self.k,
+            "test": f"{test.numerator}/{test.denominator}",
+            "changes": self.changes,
+        }
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> Self:
         """The mechanism with these ``parameters()``."""
-        given = dict(parameters)
-        k, test, changes = given.pop("k"), Fraction(given.pop("test")), given.pop("changes")
-        return cls(whole=Dampened.from_parameters(given), k=k, test=test, changes=changes)
+        whole, plain = (Dampened.from_parameters(parameters[name]) for name in ("whole", "plain"))
+        test, k, changes = Fraction(parameters["test"]), parameters["k"], parameters["changes"]
+        return cls(whole=whole, plain=plain, k=k, test=test, changes=changes)
 
     def utility(self) -> Utility:
         """That of one round, which all of them share."""
@@ -132,26 +178,46 @@ class TopDampened(Mechanism[tuple[int, ...]]):
             theorem="docs/theory/dampening.md, Theorem 5", assumptions=tuple(one.assumptions)
         )
 
-    def stands_out(self, scores: NDArray[np.int64], source: Source) -> bool:
-        """Whether M, with noise, is above the threshold. Theorem 6."""
-        if not self.asked:
-            return False
+    def margin(self, scores: Whole) -> int:
+        """How far plain scores stand out, in steps. Theorem 6.
+
+        One unit moves it by at most 1, and rounding: below 0 shifted scores are better, up to
+        twice the test's room rounds by plain ones, beyond it the set.
+        """
         best = np.sort(np.partition(scores, -self.k)[-self.k :])[::-1]
         least = int((best // np.arange(self.k, 0, -1)).min())
+        for_rounds, for_set = self.needed
+        enough = int(best[-1]) - max(for_rounds, self.room)
+        if self.k == 1:  # a round is as good as a set, at half its noise
+            return enough
+        return min(enough, self.room + max(least - max(for_set - self.room, 0), 0))
+
+    def way(self, scores: Whole, source: Source) -> Way:
+        """By which scores to choose, from the margin with noise."""
+        if not self.asked:
+            return "shifted"
         noise = int(discrete_laplace(scale=Fraction(_WIDE) / self.asked, source=source))
-        return least + noise >= math.ceil(self.threshold * (1 << SCORE_BITS))
+        seen = self.margin(scores) + noise
+        if seen < 0:
+            return "shifted"
+        return "rounds" if self.k == 1 or seen < 2 * self.room else "set"
 
     def release(self, data: Scored, source: Source) -> Release[tuple[int, ...]]:
         """Indices of k different candidates: a set in order of number, or as they were chosen."""
-        plain = self.plain.scores(data)
-        if self.stands_out(plain, source):
+        plain = self._plain.scores(data)
+        way = self.way(plain, source)
+        if way == "set":
             together = exponential_set(plain, self.k, rate=self.set_rate, source=source)
             return Release.by(self, tuple(sorted(together)), source)
-        one = self.round
-        scores, left, chosen = one.scores(data), np.arange(one.candidates), []
+        one = self.round if way == "shifted" else self.plain_round
+        scores = one.scores(data) if way == "shifted" else plain
+        return Release.by(self, self._rounds(one, scores, source), source)
+
+    def _rounds(self, one: Dampened, scores: Whole, source: Source) -> tuple[int, ...]:
+        left, chosen = np.arange(one.candidates), []
         draw = exponential if one.law == "exponential" else permute_and_flip
         for _ in range(self.k):
             place = draw(scores[left], rate=one.rate, source=source)
             chosen.append(int(left[place]))
             left = np.delete(left, place)
-        return Release.by(self, tuple(chosen), source)
+        return tuple(chosen)

@@ -1,7 +1,8 @@
 """The most influential nodes of a graph, chosen so that no single edge shows.
 
 Theory    docs/theory/influence.md, Lemma 1 (egocentric betweenness), Lemma 2 (triangles),
-          Theorem 1 (graphs beyond the bound); docs/theory/dampening.md
+          Lemma 3 (an edge more moves scores one way), Theorem 1 (graphs beyond the bound);
+          docs/theory/dampening.md
 Notation  d = degree, D = public bound of degrees, phi(d) = max(d (d - 1) / 4, d), G = phi(D)
 Not here  centralities themselves (centrality.py), the mechanism (mechanisms/top_dampened.py).
 
@@ -12,7 +13,7 @@ accounts for that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -24,7 +25,7 @@ from reticent.guarantees import EDGE
 from reticent.mechanisms.base import Release
 from reticent.mechanisms.dampening import Dampened, Law, Scored, Shift
 from reticent.mechanisms.local_sensitivity import WIDENED, LocalSensitivity, Tabled
-from reticent.mechanisms.top_dampened import TopDampened
+from reticent.mechanisms.top_dampened import TopDampened, usual_test
 from reticent.noise import Grid, Source
 from reticent.rational import Number, positive, whole
 from reticent.tasks.centrality import Progress, degree, egocentric_betweenness, triangles
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 Centrality = Literal["ebc", "degree", "triangles"]
 _QUARTERS = Grid(-2)  # phi is a multiple of 1/4
-TEST = Fraction(1, 10)
+_GRIDS: dict[Centrality, Grid] = {"ebc": _QUARTERS, "degree": Grid(-24), "triangles": Grid(-8)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,12 +75,32 @@ def phi(d: int) -> Fraction:
     return max(Fraction(d * (d - 1), 4), Fraction(d))
 
 
+def _ego_moves(bound: int, steps: int) -> tuple[Fraction, Fraction]:
+    """Limit and spread of shifted egocentric betweenness, from all degrees. Lemma 3.
+
+    With all steps a limit above phi(D) pays: no score then falls by more than D / 2.
+    """
+    d = np.arange(bound, dtype=np.int64)  # of a node before an edge is added to it; in quarters
+    own, falls = np.maximum(d * (d - 1), 4 * d), d * (d - 1)
+    most = max(bound * (bound - 1), 4 * bound)
+    if steps >= bound:
+        most = max(most, int((own + falls).max()) - 2 * bound)
+    reached = d + steps
+    later = np.where(reached < bound, np.maximum(reached * (reached - 1), 4 * reached), most)
+    moved = later - own if steps else np.zeros_like(own)
+    rise, fall = int((moved + 4 * d).max()), max(int((falls - moved).max()), 2 * bound)
+    rounded = 2 * WIDENED  # an edge moves a rounded utility by so much less or more
+    spread = Fraction(max(rise, 0) + fall + rounded, most + WIDENED)
+    return Fraction(most, 4), min(spread, Fraction(2))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Influence:
     """How to choose the ``k`` most influential of ``nodes`` nodes; everything in here is public.
 
     ``bound`` is D. With ``within=True`` you state that no graph that could be met exceeds it, as
-    holds for nodes - 1; otherwise edges beyond it are dropped, at three times the price.
+    holds for nodes - 1; otherwise edges beyond it are dropped, at three times the price. Of epsilon
+    the share ``test`` asks whether plain scores stand out; with 0 shifted ones are taken.
     """
 
     k: int
@@ -91,7 +112,7 @@ class Influence:
     shift: Shift = "left"
     law: Law = "permute-and-flip"
     steps: int | None = None
-    test: Number = TEST
+    test: Number | None = None
 
     def __post_init__(self) -> None:
         whole(self.nodes, "nodes", least=2)
@@ -110,21 +131,37 @@ class Influence:
     @property
     def mechanism(self) -> TopDampened:
         """The mechanism: each edge of the graph that is used loses epsilon / price."""
-        ego = self.centrality == "ebc"
-        limit = {"ebc": phi(self.bound), "degree": Fraction(1), "triangles": Fraction(self.bound)}
-        all_steps = self.bound if self.centrality != "degree" else 0
-        one = Dampened(
+        steps = self.bound if self.steps is None else self.steps
+        limit, spread = self._moves(0 if self.centrality == "degree" else steps)
+        plain_limit, plain_spread = self._moves(0)
+        plain = Dampened(
             epsilon=self.epsilon,
             candidates=self.nodes,
-            limit=limit[self.centrality],
-            steps=all_steps if self.steps is None else self.steps,
-            shift=self.shift,
+            limit=plain_limit,
+            steps=0,
             law=self.law,
             unit=EDGE,
-            grid=_QUARTERS if ego else None,
+            grid=_GRIDS[self.centrality],
+            spread=plain_spread,
         )
-        test = self.test if self.centrality != "degree" else 0
-        return TopDampened(whole=one, k=self.k, test=test, changes=self.price)
+        if self.centrality == "degree":
+            return TopDampened(whole=plain, plain=plain, k=self.k, changes=self.price)
+        one_way = self.shift == "left"
+        whole = replace(
+            plain,
+            limit=limit if one_way else plain_limit,
+            steps=steps,
+            shift=self.shift,
+            spread=spread if one_way else 2,
+        )
+        test = usual_test(self.k, self.nodes) if self.test is None else self.test
+        return TopDampened(whole=whole, plain=plain, k=self.k, test=test, changes=self.price)
+
+    def _moves(self, steps: int) -> tuple[Fraction, Fraction]:
+        """Limit and spread of scores shifted left by so many steps. Lemma 3."""
+        if self.centrality == "ebc":
+            return _ego_moves(self.bound, steps)
+        return Fraction(1 if self.centrality == "degree" else self.bound), Fraction(1)
 
     def scored(self, graph: Graph, progress: Progress | None = None) -> Scored:
         """Centralities and their local sensitivities; private."""
@@ -159,6 +196,7 @@ class TriangleSensitivity(LocalSensitivity):
 
     def sums(self, steps: Whole, grid: Grid, limit: int) -> Whole:
         """Sums of whole numbers, and of the limit beyond the bound."""
+        require(grid.exponent <= 0, "grid", grid, "one on which whole numbers are")
         scale = int(1 / grid.step)
         d = self.degrees
         below = np.clip(self.bound - d, 0, steps)

@@ -25,7 +25,7 @@ from reticent.mechanisms.dampening import Dampened, Law, Scored, Shift
 from reticent.mechanisms.exponential import Exponential
 from reticent.mechanisms.local_sensitivity import WIDENED, LocalSensitivity
 from reticent.mechanisms.reading import read_reals
-from reticent.mechanisms.selection_laws import exponential_chances, permute_and_flip_chances
+from reticent.mechanisms.selection_laws import chances_of
 from reticent.noise import Grid, Source
 from reticent.rational import Number, positive
 
@@ -142,7 +142,7 @@ def expected_error(
 ) -> ExpectedError:
     """What to expect on public or synthetic data: on private data this is itself private."""
     scored = percentile_scored(values, p, upper)
-    chances = _chances(mechanism, scored)
+    chances = chances_of(mechanism.scores(scored), mechanism.rate, mechanism.law)
     x, order, k = _sorted(values, p, upper)
     ranks = np.empty(len(x))
     ranks[order] = np.arange(len(x))
@@ -151,10 +151,15 @@ def expected_error(
     )
 
 
-def _chances(mechanism: Dampened, scored: Scored) -> Reals:
-    scores = mechanism.scores(scored)
-    law = exponential_chances if mechanism.law == "exponential" else permute_and_flip_chances
-    return law(scores, mechanism.rate)
+def quantile_mechanism(
+    epsilon: Number, *, lower: Number, upper: Number, step: Number
+) -> Exponential:
+    """The exponential mechanism over the points lower, lower + step, ... up to upper."""
+    low, high, wide = Fraction(lower), Fraction(upper), positive(step, "step")
+    points = int((high - low) / wide) + 1
+    good = high > low and points <= _MOST_POINTS
+    require(good, "step", step, f"one that gives at most {_MOST_POINTS} points above lower")
+    return Exponential(epsilon=epsilon, candidates=points, sensitivity=1, unit=RECORD_SUBSTITUTE)
 
 
 def quantile(
@@ -167,19 +172,16 @@ def quantile(
     epsilon: Number,
     source: Source,
 ) -> Release[int]:
-    """A number near the ``p``-th quantile: the exponential mechanism over points of a grid.
+    """A number near the ``p``-th quantile. The release is the number of a point of the grid.
 
     The score of a point is minus by how many people it misses the rank that is asked for; one value
-    replaced moves it by at most one. The release is the number of the point: lower + step times it.
+    replaced moves it by at most one.
     """
-    low, high, wide = Fraction(lower), Fraction(upper), positive(step, "step")
-    points = int((high - low) / wide) + 1
-    good = high > low and points <= _MOST_POINTS
-    require(good, "step", step, f"one that gives at most {_MOST_POINTS} points above lower")
-    x, _, k = _sorted(np.asarray(values, dtype=np.float64) - float(low), p, float(high - low))
-    grid = np.arange(points) * float(wide)
+    mechanism = quantile_mechanism(epsilon, lower=lower, upper=upper, step=step)
+    low, high = float(Fraction(lower)), float(Fraction(upper))
+    held = np.asarray(values)
+    above = read_reals(held, held.size) - low
+    x, _, k = _sorted(above, p, high - low)
+    grid = np.arange(mechanism.candidates) * float(Fraction(step))
     below = np.searchsorted(np.sort(x), grid, side="right")
-    mechanism = Exponential(
-        epsilon=epsilon, candidates=points, sensitivity=1, unit=RECORD_SUBSTITUTE
-    )
-    return mechanism.release(-np.abs(below - (k + 0.5)), source)
+    return mechanism.release(-np.abs(below - (k + 1.0)), source)

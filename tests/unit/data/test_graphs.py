@@ -1,6 +1,8 @@
 """Graphs from every form, and the cut to a cap on degrees: what one edge can change in it."""
 
 import gzip
+import os
+from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from scipy import sparse
 from reticent.data.graphs import STABILITY, Graph, read_graph
 from reticent.data.interactions import TableError
 from reticent.errors import ParameterError
+from reticent.tasks.centrality import egocentric_betweenness, triangles
 
 SECRET = "zaphod"
 
@@ -176,6 +179,28 @@ class TestFiles:
             read_graph(tmp_path / "e.csv")
         assert SECRET not in str(caught.value)
 
+    def test_unknown_columns_are_named_and_nothing_else_is(self, tmp_path: Path) -> None:
+        (tmp_path / "e.csv").write_text(f"u,v\n{SECRET},b\n")
+        for columns in (("u", "w"), ("u", "u2"), ("", "v")):
+            with pytest.raises(TableError, match="must have two columns called") as caught:
+                read_graph(tmp_path / "e.csv", columns=columns)
+            assert SECRET not in str(caught.value)
+
+    def test_loops_repeats_strangers_and_lonely_nodes(self, tmp_path: Path) -> None:
+        lines = ["u,v", "a,a", "a,b", "b,a", "a,b", f"a,{SECRET}", "b,", ",", "c,c"]
+        (tmp_path / "e.csv").write_text("\n".join(lines))
+        graph = read_graph(tmp_path / "e.csv", nodes=["a", "b", "c", "d"])
+        assert graph.degrees.tolist() == [1, 1, 0, 0]
+        assert SECRET not in repr(graph)
+        undeclared = read_graph(tmp_path / "e.csv")
+        assert undeclared.names == ["a", "b", "c", SECRET]
+        assert undeclared.degrees.tolist() == [2, 1, 0, 1]
+
+    def test_a_file_without_lines_is_a_graph_without_edges(self, tmp_path: Path) -> None:
+        (tmp_path / "e.csv").write_text("u,v\n")
+        assert read_graph(tmp_path / "e.csv", nodes=3).degrees.tolist() == [0, 0, 0]
+        assert read_graph(tmp_path / "e.csv").size == 0
+
     def test_other_files(self, tmp_path: Path) -> None:
         with pytest.raises(ParameterError, match="graph must be a file named"):
             read_graph(tmp_path / "edges.txt")
@@ -230,6 +255,54 @@ class TestBounded:
         counts = np.array([sum(f"p{v}" in edge for edge in kept) for v in range(40)])
         assert counts.sum() == 3000
         assert np.abs(counts - 75).max() < 5 * np.sqrt(75 * 0.75)
+
+
+def real(name: str) -> Path:
+    home = os.environ.get("RETICENT_DATA")
+    if not home:
+        pytest.skip("RETICENT_DATA is not set")
+    path = Path(home) / name
+    if not path.is_file():
+        pytest.skip(f"RETICENT_DATA holds no {name}")
+    if path.suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    return path
+
+
+def betweenness_of(graph: Graph, node: int) -> Fraction:
+    """By definition: 1 / (1 + common neighbours around the node) over pairs that are not tied."""
+    around = set(graph.of(node).tolist())
+    ties = {v: around & set(graph.of(v).tolist()) for v in around}
+    pairs = combinations(sorted(around), 2)
+    return sum(
+        (Fraction(1, 1 + len(ties[a] & ties[b])) for a, b in pairs if b not in ties[a]), Fraction()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "edges", "largest", "all_triangles"),
+    [  # as SNAP publishes them; of ca-GrQc one author of 5,242 is tied to nobody else
+        ("ca-GrQc/edges.parquet", 5_241, 14_484, 81, 48_260),
+        ("email-enron/edges.parquet", 36_692, 183_831, 1_383, 727_044),
+        ("musae-github/edges.parquet", 37_700, 289_003, 9_458, None),
+        ("musae-github/edges.csv.gz", 37_700, 289_003, 9_458, None),
+    ],
+)
+def test_the_real_sets_have_their_published_counts(
+    name: str, nodes: int, edges: int, largest: int, all_triangles: int | None
+) -> None:
+    graph = read_graph(real(name))
+    assert (graph.size, graph.n_edges, graph.degrees.max()) == (nodes, edges, largest)
+    if all_triangles is None:
+        return
+    assert triangles(graph).sum() == 3 * all_triangles
+    found = egocentric_betweenness(graph)
+    d = graph.degrees
+    assert (found >= 0).all()
+    assert (found <= d * (d - 1) / 2).all()
+    some = np.random.default_rng(0).choice(np.flatnonzero((d > 5) & (d < 90)), 25, replace=False)
+    for node in some.tolist():
+        assert found[node] == pytest.approx(float(betweenness_of(graph, node)), rel=1e-12)
 
 
 def greedy(graph: Graph, cap: int) -> set[frozenset[object]]:

@@ -1,0 +1,217 @@
+"""``reticent select influencers``: the most influential nodes, so that no single link shows.
+
+Theory    docs/theory/influence.md, Theorem 1 (graphs beyond the bound)
+Not here  options and files of graphs (select_graphs.py), how nodes are chosen (tasks/influence.py).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reticent.cli.files import write_atomically
+from reticent.cli.output import Json, say, say_json, talk
+from reticent.cli.plan import DryRun, Yes, agreement, spelled
+from reticent.cli.ranked_lists import check_out
+from reticent.cli.release import CardFile, card_fields, say_card, write_card
+from reticent.cli.select import EpsilonOption, OutFile, SelectPlan, Way, cautions, shares
+from reticent.cli.select_graphs import (
+    BoundOption,
+    CentralityName,
+    CentralityOption,
+    EdgesFile,
+    EndColumns,
+    GraphWish,
+    KOption,
+    NodeColumn,
+    NodesFile,
+    WithinOption,
+    check_columns,
+    read_edges,
+    read_nodes,
+)
+
+if TYPE_CHECKING:
+    from reticent.guarantees.card import Card, Scope
+    from reticent.mechanisms.top_dampened import TopDampened
+    from reticent.noise import Source
+    from reticent.tasks.influence import Influence
+
+SCHEMA = "select-influencers/1"
+FROM_EDGES = (
+    "the nodes are those that have a link, and using them says that this set is public: a first or "
+    "last link of a node is then not protected; --nodes FILE declares them"
+)
+FIRST_LINKS = (
+    "a node's first or last link: nodes are those that have a link, so it decides who is one"
+)
+UNKNOWN = "not known without the number of nodes, which --nodes FILE would tell"
+UNORDERED = "their order means nothing: what is released is a set"
+NOT_AGAINST = (
+    "whoever runs this command and holds the graph: they see all links and are trusted",
+    "knowledge of who is a node: the list of nodes is public",
+    "conclusions about several links together, as all those of a node: their losses add up",
+    "facts about groups that hold without this link",
+    "other releases about the same graph: losses add up",
+)
+
+
+def influencers(
+    context: typer.Context,
+    path: EdgesFile,
+    epsilon: EpsilonOption,
+    bound: BoundOption,
+    k: KOption = 10,
+    within: WithinOption = False,
+    nodes: NodesFile = None,
+    node_column: NodeColumn = None,
+    columns: EndColumns = None,
+    centrality: CentralityOption = CentralityName.ebc,
+    way: Annotated[
+        Way | None,
+        typer.Option(
+            "--way",
+            help="How nodes are chosen, all with the same promise; reticent compare influencers "
+            "shows on public graphs what each is worth.  [default: adaptive, or permute-and-flip "
+            "for degree]",
+        ),
+    ] = None,
+    out: OutFile = None,
+    card: CardFile = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """The names of the k most influential nodes of a graph, so that no single link shows.
+
+    Nodes and the bound are public, links are private. The result is a set: the order of names means
+    nothing.
+    """
+    from reticent.noise import Source
+
+    wish = GraphWish(k, bound, within, centrality)
+    check_out(out, card)
+    check_columns(columns)
+    named = read_nodes(nodes, node_column)
+    declared = None if named is None else len(named)
+    before = _plan(wish, way, epsilon, declared, declared=named is not None)
+    if dry_run:
+        before.say(as_json)
+        return
+    agree = agreement(context, yes)
+    graph = read_edges(path, columns, named)
+    plan = _plan(wish, way, epsilon, graph.size, declared=named is not None)
+    agree(plan)
+    influence = wish.influence(epsilon, graph.size)
+    mechanism = wish.mechanism(influence, way)
+    with shares(f"looking at {graph.size:,} nodes") as progress:
+        scored = influence.scored(graph, progress)
+    source = Source.system()
+    scope = _scope(influence, named is not None)
+    names = range(graph.size) if graph.names is None else graph.names
+    found = [str(names[place]) for place in sorted(mechanism.release(scored, source).value)]
+    made = _card(found, mechanism, source, plan, scope, context)
+    if out is not None:
+        _write(found, out)
+    write_card(made, card)
+    if as_json:
+        told = {"nodes": found} if out is None else {"out": str(out)}
+        facts = {"k": k, "centrality": centrality.value, "way": wish.way_name(way)}
+        cost = {**plan.fields(), **card_fields(made, card)}
+        say_json(SCHEMA, **facts, **told, ordered=False, **cost)
+        return
+    say(str(out) if out is not None else _csv(found).removesuffix("\n"))
+    talk(UNORDERED)
+    talk(f"spent {plan.cost()}")
+    say_card(made, card)
+
+
+def _plan(
+    wish: GraphWish, way: Way | None, epsilon: str, nodes: int | None, *, declared: bool
+) -> SelectPlan:
+    """What it would cost; what it costs does not depend on the number of nodes, the error does."""
+    influence = wish.influence(epsilon, max(wish.k, wish.bound + 2) if nodes is None else nodes)
+    mechanism = wish.mechanism(influence, way)
+    loss = mechanism.guarantee()
+    return SelectPlan(
+        "select-influencers",
+        wish.what,
+        {"anyone": loss.overall},
+        UNKNOWN if nodes is None else mechanism.utility().sentence,
+        cautions(loss.overall, *([] if declared else [FROM_EDGES])),
+        loss.unit.question,
+        _public(influence, wish, nodes),
+        "no link",
+    )
+
+
+def _public(influence: Influence, wish: GraphWish, nodes: int | None) -> tuple[str, ...]:
+    """What the promise takes as public."""
+    names = "the nodes" if nodes is None else f"the {nodes:,} nodes"
+    told = [f"{names}, their names and number"]
+    if influence.price > 1:
+        told.append(
+            f"the bound of {wish.bound:,} links of a node; links beyond it are dropped by a public "
+            f"rule, and one link counts {influence.price} times for that"
+        )
+    elif wish.bound == influence.bound:
+        told.append(
+            f"that no node can have more than {wish.bound:,} links: you state it, and if it is not "
+            "true nothing is promised"
+        )
+    return tuple(told)
+
+
+def _scope(influence: Influence, declared: bool) -> Scope:
+    from reticent.guarantees.card import Scope
+
+    inside = influence.bound < influence.nodes - 1 and influence.price == 1
+    stated = f", if no node can have more than {influence.bound:,} links, as was stated"
+    return Scope(
+        protected=f"every link of the graph, one at a time{stated if inside else ''}",
+        observer="Anyone who sees the names, whatever else they know, also all other links",
+        not_against=NOT_AGAINST if declared else (FIRST_LINKS, *NOT_AGAINST),
+        model="central",
+    )
+
+
+def _card(
+    found: list[str],
+    mechanism: TopDampened,
+    source: Source,
+    plan: SelectPlan,
+    scope: Scope,
+    context: typer.Context,
+) -> Card:
+    """The card of a set of names: its fingerprint is that of the names in the order of nodes."""
+    from reticent.mechanisms.base import Release
+
+    whole: Release[Any] = Release(found, mechanism.event(source), mechanism)
+    return whole.card(plan.title, scope=scope, command=spelled(context))
+
+
+def _csv(found: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([("node",), *((name,) for name in found)])
+    return text.getvalue()
+
+
+def _write(found: Sequence[str], out: Path) -> None:
+    """As the file is named."""
+    if out.suffix == ".csv":
+        write_atomically(out, _csv(found))
+    elif out.suffix == ".json":
+        told = {"schema": SCHEMA, "nodes": list(found), "ordered": False}
+        write_atomically(out, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+    else:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+        held = io.BytesIO()
+        parquet.write_table(arrow.table({"node": arrow.array(list(found), arrow.string())}), held)
+        write_atomically(out, held.getvalue())
