@@ -12,6 +12,7 @@ from pathlib import Path
 
 from reticent.cli.failures import Failure, reason
 
+_SPENT = "a release that was made is spent all the same; files written before this one stay"
 LARGEST = 1 << 26
 """Bytes of the longest file that is read; a card has a few thousand, or millions where the
 catalogue of a histogram has as many rows that matter."""
@@ -44,6 +45,14 @@ def write_atomically(path: Path, held: str | bytes, *, private: bool = False) ->
     A ``private`` file only its owner may read.
     """
     packed = held if isinstance(held, bytes) else held.encode("utf-8")
+    try:
+        _replace(path, packed, private=private)
+    except OSError as error:
+        what = f"{path} cannot be written: {reason(error)}"
+        raise Failure(what, why=_SPENT) from None
+
+
+def _replace(path: Path, packed: bytes, *, private: bool) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -18,15 +18,25 @@ from reticent.cli import (
     attack,
     audit,
     card,
+    compare,
+    compare_influencers,
+    compare_percentile,
     demo,
     doctor,
     histogram,
     mapping,
     neighbours,
+    predict,
     prefs,
     profile,
     recommend,
     release,
+    select,
+    select_influencers,
+    select_percentile,
+    train,
+    train_columns,
+    train_tree,
 )
 from reticent.cli.failures import ExitCode, explain
 from reticent.cli.output import prepare_streams, silence, talk
@@ -45,11 +55,21 @@ app.command("doctor")(doctor.doctor)
 app.command("neighbours")(neighbours.neighbours)
 app.command("recommend")(recommend.recommend)
 app.command("plan")(histogram.plan)
+app.command("predict")(predict.predict)
 release.app.command("histogram")(histogram.histogram)
 release.app.command("profile")(profile.profile)
 audit.app.command("attack")(attack.attack)
+select.app.command("influencers")(select_influencers.influencers)
+select.app.command("percentile")(select_percentile.percentile)
+compare.app.command("influencers")(compare_influencers.influencers)
+compare.app.command("percentile")(compare_percentile.percentile)
+train.app.command("tree")(train_tree.tree)
+train.app.command("columns")(train_columns.columns)
 app.add_typer(mapping.app, name="fit")
 app.add_typer(release.app, name="release", help="Release something, with its guarantee card.")
+app.add_typer(select.app, name="select")
+app.add_typer(compare.app, name="compare")
+app.add_typer(train.app, name="train")
 app.add_typer(prefs.app, name="prefs")
 app.add_typer(card.app, name="card")
 app.add_typer(audit.app, name="audit")

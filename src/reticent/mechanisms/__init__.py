@@ -1,6 +1,8 @@
 """Mechanisms: frozen values that know their guarantee, one file each."""
 
 from reticent.mechanisms.base import Mechanism, Release
+from reticent.mechanisms.choosing import Advice, choose
+from reticent.mechanisms.comparison import Compared, compare, ways
 from reticent.mechanisms.dampening import Dampened, Scored
 from reticent.mechanisms.discrete_laplace import DiscreteLaplace
 from reticent.mechanisms.exponential import Exponential
@@ -22,9 +24,13 @@ from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.snapped_laplace import SnappedLaplace
 from reticent.mechanisms.stretching import Stretching
 from reticent.mechanisms.top_dampened import TopDampened
+from reticent.mechanisms.tree import Coded, PrivateTree
 from reticent.mechanisms.verification import rebuild, verify
 
 __all__ = [
+    "Advice",
+    "Coded",
+    "Compared",
     "Dampened",
     "DiscreteLaplace",
     "Exponential",
@@ -36,6 +42,7 @@ __all__ = [
     "Modular",
     "MultiLevel",
     "PermuteAndFlip",
+    "PrivateTree",
     "ProfileMapping",
     "Release",
     "Scored",
@@ -46,10 +53,13 @@ __all__ = [
     "UserFunction",
     "WeightedProfile",
     "WeightedSum",
+    "choose",
+    "compare",
     "joint_leak",
     "plan_histogram",
     "plan_many",
     "rebuild",
     "stretchable",
     "verify",
+    "ways",
 ]

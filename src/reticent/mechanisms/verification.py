@@ -21,6 +21,7 @@ from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.snapped_laplace import SnappedLaplace
 from reticent.mechanisms.stretching import Stretching
 from reticent.mechanisms.top_dampened import TopDampened
+from reticent.mechanisms.tree import PrivateTree
 
 _ALL: tuple[type[Mechanism[Any]], ...] = (
     Dampened,
@@ -28,6 +29,7 @@ _ALL: tuple[type[Mechanism[Any]], ...] = (
     Exponential,
     MultiLevel,
     PermuteAndFlip,
+    PrivateTree,
     ProfileMapping,
     SnappedLaplace,
     Stretching,

@@ -165,6 +165,8 @@ class Influence:
 
     def scored(self, graph: Graph, progress: Progress | None = None) -> Scored:
         """Centralities and their local sensitivities; private."""
+        kind = type(graph).__name__
+        require(isinstance(graph, Graph), "graph", kind, "a Graph: see of_edges, of_networkx")
         require(graph.size == self.nodes, "graph", graph.size, f"of {self.nodes} nodes")
         used = graph if self.price == 1 else graph.bounded(self.bound)
         if self.centrality == "degree":

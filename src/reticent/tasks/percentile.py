@@ -157,8 +157,8 @@ def quantile_mechanism(
     """The exponential mechanism over the points lower, lower + step, ... up to upper."""
     low, high, wide = Fraction(lower), Fraction(upper), positive(step, "step")
     points = int((high - low) / wide) + 1
-    good = high > low and points <= _MOST_POINTS
-    require(good, "step", step, f"one that gives at most {_MOST_POINTS} points above lower")
+    good = high > low and 1 < points <= _MOST_POINTS
+    require(good, "step", step, f"one that gives 2 to {_MOST_POINTS} points from lower to upper")
     return Exponential(epsilon=epsilon, candidates=points, sensitivity=1, unit=RECORD_SUBSTITUTE)
 
 
@@ -174,14 +174,15 @@ def quantile(
 ) -> Release[int]:
     """A number near the ``p``-th quantile. The release is the number of a point of the grid.
 
-    The score of a point is minus by how many people it misses the rank that is asked for; one value
-    replaced moves it by at most one.
+    A point stands for the values from it to the next one. Its score is minus by how many people
+    these miss the rank that is asked for; one value replaced moves it by at most one.
     """
     mechanism = quantile_mechanism(epsilon, lower=lower, upper=upper, step=step)
     low, high = float(Fraction(lower)), float(Fraction(upper))
     held = np.asarray(values)
     above = read_reals(held, held.size) - low
     x, _, k = _sorted(above, p, high - low)
-    grid = np.arange(mechanism.candidates) * float(Fraction(step))
-    below = np.searchsorted(np.sort(x), grid, side="right")
-    return mechanism.release(-np.abs(below - (k + 1.0)), source)
+    ends = np.arange(mechanism.candidates) * float(Fraction(step))
+    below = np.append(np.searchsorted(np.sort(x), ends, side="left"), len(x))
+    missed = np.maximum(below[:-1] - k, k + 1 - below[1:]).clip(min=0)
+    return mechanism.release(-missed.astype(np.float64), source)

@@ -18,8 +18,8 @@ def test_text_comes_back(tmp_path) -> None:
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
-@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, error) -> None:
+@pytest.mark.parametrize(("error", "told"), [(OSError, Failure), (KeyboardInterrupt,) * 2])
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, error, told) -> None:
     path = tmp_path / "a.txt"
     write_atomically(path, "old")
 
@@ -27,7 +27,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, e
         raise error
 
     monkeypatch.setattr(files.os, "replace", fails)
-    with pytest.raises(error):
+    with pytest.raises(told):
         write_atomically(path, "new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]

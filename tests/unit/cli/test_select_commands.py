@@ -312,7 +312,7 @@ def test_an_answer_is_asked_for_after_the_consequences(cli, monkeypatch) -> None
         ((*NUMBER[:-2],), "--number needs --step"),
         ((*NUMBER, "--lower", "100"), "--upper must be above --lower"),
         ((*NUMBER, "--lower", "x"), "lower must be a finite number"),
-        ((*NUMBER, "--step", "0.000001"), "step must be one that gives at most"),
+        ((*NUMBER, "--step", "0.000001"), "step must be one that gives 2 to"),
         ((*MEDIAN[:-2],), "pay.csv has several columns"),
         ((*MEDIAN[:-1], "pay", "--column", "who"), "must name each person of pay.csv once"),
         (("select", "percentile", "none.csv", *MEDIAN[3:]), "none.csv cannot be used"),

@@ -1,0 +1,126 @@
+"""What is said about a tree that would be grown or was: the plan, the card, notes, fields.
+
+Theory    docs/theory/tree.md, Theorem 1
+Not here  the command (train_tree.py), pictures (report/tree_figures.py).
+
+What is said after the release is computed from the tree alone, so it costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reticent.cli.select import SelectPlan, cautions
+
+if TYPE_CHECKING:
+    from reticent.guarantees import Event
+    from reticent.guarantees.card import Card, Scope
+    from reticent.mechanisms.tree import PrivateTree
+    from reticent.tasks.trained_tree import Declared, TrainedTree
+
+NOT_AGAINST = (
+    "whoever runs this command and holds the table: they see all rows and are trusted",
+    "knowledge of the columns, their values, and the classes: they are declared and public",
+    "knowledge of rows that are given to the tree to be predicted: they are not protected by it",
+    "people of whom there are several rows: the loss is that of one row",
+    "facts about groups that hold without this row",
+    "other releases about the same rows: losses add up",
+)
+
+
+def plan_of(mechanism: PrivateTree, declared: Declared, target: str, file: Path) -> SelectPlan:
+    """What a tree would cost; made without looking at any row."""
+    loss = mechanism.guarantee()
+    columns, classes = len(declared.columns), len(declared.classes)
+    rows = (
+        []
+        if declared.rows is None
+        else [f"that no table has more than {declared.rows:,} rows; those beyond are left out"]
+    )
+    return SelectPlan(
+        "train-tree",
+        f"a decision tree for {target}, {mechanism.depth} splits deep at most",
+        {"anyone": loss.overall},
+        mechanism.utility().sentence,
+        cautions(loss.overall),
+        loss.unit.question,
+        (
+            f"the {columns} columns with their ranges and categories, and the {classes} classes, "
+            f"as {file} declares them",
+            *rows,
+        ),
+        "no row",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A tree that was released, for what is said and written about it."""
+
+    trained: TrainedTree
+    event: Event
+    target: str
+    unused: int
+
+    @property
+    def rows(self) -> int:
+        """About how many rows it was grown from, by its own noisy counts."""
+        return max(int(self.trained.tree.counts[0].sum()), 0)
+
+    def file(self) -> str:
+        """As the text of a file."""
+        from reticent.tasks.tree_files import KeptTree
+
+        return KeptTree(self.trained, self.target, self.event).to_json()
+
+    def card(self, title: str, mechanism: PrivateTree, command: str) -> Card:
+        """Its guarantee card."""
+        from reticent.mechanisms.base import Release
+
+        whole: Release[Any] = Release(self.trained.plain(), self.event, mechanism)
+        return whole.card(title, scope=_scope(mechanism), command=command)
+
+    def notes(self) -> list[str]:
+        """What follows from the release and the header alone, so costs nothing."""
+        tree = self.trained.tree
+        noise = math.sqrt(2 * tree.leaf_counts.shape[1] * int((tree.child < 0).sum())) * tree.scale
+        few = (
+            "hardly any rows stand out from the noise: there are too few for this epsilon and "
+            "depth, or --target and the declared classes are not what the table holds"
+        )
+        found = [few] if self.rows < 3 * noise else []
+        if self.unused > 0:
+            others = "1 column" if self.unused == 1 else f"{self.unused} columns"
+            found.append(f"not used, as the declaration does not name them: {others} of the table")
+        return [*found, f"about {self.rows:,} rows in all, by the noisy counts"]
+
+    def lines(self) -> list[str]:
+        """As indented lines that a terminal may show."""
+        from reticent.guarantees.card_facts import printable
+
+        lines = self.trained.text().split("\n")
+        return [line[: len(line) - len(line.lstrip())] + printable(line) for line in lines]
+
+    def fields(self) -> dict[str, Any]:
+        """For JSON."""
+        leaves = int((self.trained.tree.child < 0).sum())
+        classes = list(self.trained.declared.classes)
+        told = {"target": self.target, "classes": classes, "leaves": leaves}
+        return {**told, "rows_about": self.rows, "notes": self.notes()}
+
+
+def _scope(mechanism: PrivateTree) -> Scope:
+    from reticent.guarantees import RECORD
+    from reticent.guarantees.card import Scope
+
+    what = "whether it is there" if mechanism.unit == RECORD else "what it says"
+    return Scope(
+        protected=f"every row of the table, for {what}",
+        observer="Anyone who sees the tree (its splits and noisy counts) or what is computed from "
+        "it, as predictions and pictures, whatever else they know, also all other rows",
+        not_against=NOT_AGAINST,
+        model="central",
+    )
