@@ -28,7 +28,7 @@ def read_table(path: Path) -> People:
     """The table in a file."""
     from reticent.data.people_tables import read_people
 
-    return read_people(path)
+    return read_people(path, empty=True)
 
 
 def named(table: People, name: str, *, asked_by: str = "", next_command: str = "") -> str:

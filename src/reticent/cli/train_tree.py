@@ -90,7 +90,8 @@ def tree(
         typer.Option(
             "--rows",
             help="No table that you could have met has more rows than this; it is public. The "
-            "depth is chosen by it, and --criterion entropy needs it. Rows beyond it are left out.",
+            "depth is chosen by it, and --criterion entropy needs it: if it is wrong, the promise "
+            "of entropy is not kept.",
             min=1,
             metavar="N",
         ),

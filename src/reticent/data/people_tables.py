@@ -72,8 +72,11 @@ class People:
         return People(self.file, {name: held[kept] for name, held in self.columns.items()})
 
 
-def read_people(path: str | Path) -> People:
-    """A table with a header line: .csv, .csv.gz or .parquet."""
+def read_people(path: str | Path, *, empty: bool = False) -> People:
+    """A table with a header line: .csv, .csv.gz or .parquet; ``empty`` if it may have no people.
+
+    Where it is private whether anybody is in it, it must.
+    """
     path = Path(path)
     name = path.name.casefold()
     if not name.endswith(PEOPLE_FORMATS):
@@ -88,9 +91,9 @@ def read_people(path: str | Path) -> People:
             raise TableError(path.name, told)
     if len({name.casefold() for name in names}) < len(names):
         raise TableError(path.name, "has two columns of the same name")
-    if not lines:
+    if not lines and not empty:
         raise TableError(path.name, "has no people: there is nothing below the header")
-    columns = zip(*lines, strict=True)
+    columns = zip(*lines, strict=True) if lines else [()] * len(names)
     return People(
         path.name,
         {

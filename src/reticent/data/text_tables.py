@@ -17,6 +17,8 @@ from pathlib import Path
 from reticent.data.interactions import TableError
 from reticent.errors import MissingExtra
 
+_LONGEST = (1 << 31) - 1  # characters of a cell, as many as csv can take everywhere
+
 
 def read_lines(path: Path) -> tuple[list[str], list[list[str]]]:
     """The header and the lines below it, all of one length."""
@@ -24,6 +26,7 @@ def read_lines(path: Path) -> tuple[list[str], list[list[str]]]:
 
 
 def _csv(path: Path) -> tuple[list[str], list[list[str]]]:
+    csv.field_size_limit(_LONGEST)  # how long a cell is must not be an error
     opened = gzip.open if path.name.casefold().endswith(".gz") else open
     try:
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:

@@ -169,14 +169,20 @@ class TopDampened(Mechanism[tuple[int, ...]]):
 
     def how(self) -> How:
         """Sensitivity, bounds and floating-point measure."""
-        return self.whole.how()
+        one = self.whole.how()
+        if self.changes == 1:
+            return one
+        many = f"{self.whole.unit}, changes at most {self.changes} of what is scored; of these, "
+        return How(
+            sensitivity=many + one.sensitivity,
+            bounds=one.bounds,
+            floating_point=one.floating_point,
+        )
 
     def evidence(self) -> Evidence:
         """Theorem and assumptions."""
-        one = self.whole.evidence()
-        return Evidence(
-            theorem="docs/theory/dampening.md, Theorem 5", assumptions=tuple(one.assumptions)
-        )
+        page = f"docs/theory/dampening.md, Theorem {6 if self.test else 5}"
+        return Evidence(theorem=page, assumptions=self.whole.evidence().assumptions)
 
     def margin(self, scores: Whole) -> int:
         """How far plain scores stand out, in steps. Theorem 6.

@@ -138,6 +138,11 @@ class PrivateTree(Mechanism[Tree]):
         return 1 if self.unit == RECORD else 2
 
     @property
+    def kept(self) -> int | None:
+        """How many rows are used: all, but for entropy, whose limit is for so many."""
+        return self.rows if self.criterion == "entropy" else None
+
+    @property
     def levels(self) -> tuple[Fraction, ...]:
         """What one choice on each level loses, for one row."""
         own = Fraction(self.epsilon) / self.price
@@ -241,5 +246,9 @@ class PrivateTree(Mechanism[Tree]):
         )
 
     def release(self, data: Coded, source: Source) -> Release[Tree]:
-        """Grow a tree. Codes and classes must be in range; rows beyond the bound are left out."""
+        """Grow a tree. Codes and classes must be in range.
+
+        Entropy leaves out rows beyond the bound, which may only be where the bound was wrong: a row
+        before them then changes two, and loses twice as much.
+        """
         return Release.by(self, grow(self, data, source), source)

@@ -72,7 +72,7 @@ def grow(plan: PrivateTree, data: Coded, source: Source) -> Tree:
     """Splits chosen level by level, then noisy counts of the leaves."""
     from reticent.mechanisms.tree_kernels import count_classes, descend
 
-    codes, y = data.codes[: plan.rows], data.y[: plan.rows]
+    codes, y = data.codes[: plan.kept], data.y[: plan.kept]
     starts = np.concatenate([[0], np.cumsum(plan.sizes)[:-1]]).astype(np.int64)
     splits = _Splits.of(plan, starts) if plan.split == "binary" else None
     nodes = _Nodes()
@@ -119,7 +119,7 @@ def _counted(
     """
     from reticent.mechanisms.tree_kernels import count
 
-    codes, y = data.codes[: plan.rows], data.y[: plan.rows]
+    codes, y = data.codes[: plan.kept], data.y[: plan.kept]
     here, cells = len(nodes.child) - first, sum(plan.sizes)
     if before is None:
         return np.asarray(count(codes, y, place - first, starts, (here, cells, plan.classes)))

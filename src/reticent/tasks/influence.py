@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Centrality = Literal["ebc", "degree", "triangles"]
 _QUARTERS = Grid(-2)  # phi is a multiple of 1/4
-_GRIDS: dict[Centrality, Grid] = {"ebc": _QUARTERS, "degree": Grid(-24), "triangles": Grid(-8)}
+_GRIDS: dict[Centrality, Grid] = {"ebc": _QUARTERS, "degree": Grid(-16), "triangles": Grid(-8)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

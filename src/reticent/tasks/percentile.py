@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Reals = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
+_ROUNDED = 2.0**-30  # a float beside its exact value; the grid allows for more
 _MOST_POINTS = 1 << 22  # of a grid on which a quantile is looked for
 
 
@@ -82,12 +83,17 @@ def percentile_scored(values: ArrayLike, p: float, upper: float) -> Scored:
 def _sorted(values: ArrayLike, p: float, upper: float) -> tuple[Reals, Whole, int]:
     require(0 < p < 1, "p", p, "between 0 and 1")
     require(0 < upper < math.inf, "upper", upper, "positive and finite")
-    held = np.asarray(values)
-    size = held.size
-    require(held.ndim == 1 and size > 0, "values", f"shape {held.shape}", "a list of some values")
-    x = np.clip(np.nan_to_num(read_reals(held, size), nan=0.0), 0.0, upper)
+    size = _size(values)
+    x = np.clip(np.nan_to_num(read_reals(values, size), nan=0.0), 0.0, upper)
     k = min(size, max(1, math.ceil(Fraction(p) * (size + 1)))) - 1
     return x, np.argsort(x, kind="stable"), k
+
+
+def _size(values: ArrayLike) -> int:
+    """How many values there are; they themselves are read one by one."""
+    shape = values.shape if isinstance(values, np.ndarray) else (len(values),)  # type: ignore[arg-type]
+    require(len(shape) == 1 and shape[0] > 0, "values", f"shape {shape}", "a list of some values")
+    return int(shape[0])
 
 
 def _first(x: Reals, m: float, low: float, high: float, upper: float) -> Reals:
@@ -126,7 +132,14 @@ def release_percentile(
     values: ArrayLike, p: float, *, upper: float, mechanism: Dampened, source: Source
 ) -> Release[int]:
     """The place in the list of a person near the ``p``-th percentile."""
+    _check_limit(upper, mechanism)
     return mechanism.release(percentile_scored(values, p, upper), source)
+
+
+def _check_limit(upper: float, mechanism: Dampened) -> None:
+    """One value moves a utility by up to ``upper``, so the mechanism must allow for it."""
+    allowed = float(mechanism.limit) * (1 + _ROUNDED)
+    require(upper <= allowed, "upper", upper, f"at most the mechanism's limit, {mechanism.limit}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +154,7 @@ def expected_error(
     values: ArrayLike, p: float, *, upper: float, mechanism: Dampened
 ) -> ExpectedError:
     """What to expect on public or synthetic data: on private data this is itself private."""
+    _check_limit(upper, mechanism)
     scored = percentile_scored(values, p, upper)
     chances = chances_of(mechanism.scores(scored), mechanism.rate, mechanism.law)
     x, order, k = _sorted(values, p, upper)
@@ -179,8 +193,7 @@ def quantile(
     """
     mechanism = quantile_mechanism(epsilon, lower=lower, upper=upper, step=step)
     low, high = float(Fraction(lower)), float(Fraction(upper))
-    held = np.asarray(values)
-    above = read_reals(held, held.size) - low
+    above = read_reals(values, _size(values)) - low
     x, _, k = _sorted(above, p, high - low)
     ends = np.arange(mechanism.candidates) * float(Fraction(step))
     below = np.append(np.searchsorted(np.sort(x), ends, side="left"), len(x))

@@ -133,7 +133,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
         """The share of each class, from noisy counts: inside the guarantee."""
         check_is_fitted(self)
-        table = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False)
+        table = validate_data(self, _cells(X), reset=False, dtype=None, ensure_all_finite=False)
         return self.trained_.shares([table[:, j] for j in range(table.shape[1])])
 
     def export_text(self) -> str:
@@ -143,13 +143,14 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:  # noqa: N803
         """A table and labels. With declared classes no label raises: what is none is left out."""
+        cells = _cells(X)
         if self.classes is None:
-            table, labels = validate_data(self, X, y, dtype=None, ensure_all_finite=False)
+            table, labels = validate_data(self, cells, y, dtype=None, ensure_all_finite=False)
             if labels.dtype.kind not in "iub":  # whole numbers are classes, and looking costs time
                 check_classification_targets(labels)
             return table, labels
-        table = validate_data(self, X, dtype=None, ensure_all_finite=False)
-        labels = np.asarray(y)
+        table = validate_data(self, cells, dtype=None, ensure_all_finite=False)
+        labels = _list(y) if isinstance(y, (list, tuple)) else np.asarray(y)
         good = labels.ndim == 1 and len(labels) == len(table)
         require(good, "y", f"shape {labels.shape}", f"a list of {len(table)} labels")
         return table, labels
@@ -206,6 +207,24 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _cells(table: ArrayLike) -> ArrayLike:
+    """Rows of a list, cell by cell: NumPy would read all of them as text if one of them is."""
+    if not isinstance(table, (list, tuple)):
+        return table
+    rows = [_list(row) if isinstance(row, (list, tuple)) else row for row in table]
+    widths = {len(row) for row in rows if isinstance(row, np.ndarray) and row.ndim == 1}
+    if len(widths) != 1 or not all(isinstance(row, np.ndarray) for row in rows):
+        return table  # no table: what is wrong with it is scikit-learn's to say
+    return np.array([row.astype(object) for row in rows]).reshape(len(rows), -1)
+
+
+def _list(values: Sequence[Any]) -> NDArray[Any]:
+    """Values as they are, whatever stands beside them."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = [None if isinstance(value, (list, tuple)) else value for value in values]
+    return found
 
 
 def _taken(declared: dict[Any, Any], name: str, place: int) -> Any:

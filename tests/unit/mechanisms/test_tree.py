@@ -567,12 +567,14 @@ def test_with_much_budget_counts_of_leaves_are_those_of_the_table(split) -> None
             assert made.child[node] >= 0 or made.leaf_counts[node].tolist() == exact
 
 
-def test_rows_beyond_the_bound_are_left_out() -> None:
+def test_entropy_alone_leaves_out_rows_beyond_the_bound() -> None:
+    """Its limit is for so many; others need no bound, and a row must not push another one out."""
     rows = [(0, 0, 0)] * 6 + [(1, 1, 1)] * 9
     for depth in (0, 1, 3):
-        chosen = plan(epsilon=10**5, depth=depth, rows=8)
-        made = chosen.release(coded(rows), Source.seeded(0)).value
-        assert made.counts[0].tolist() == [6, 2]
+        for criterion, counts in (("entropy", [6, 2]), ("gini", [6, 9]), ("accuracy", [6, 9])):
+            chosen = plan(epsilon=10**5, depth=depth, rows=8, criterion=criterion)
+            made = chosen.release(coded(rows), Source.seeded(0)).value
+            assert made.counts[0].tolist() == counts
     sized = plan(epsilon=10**5, **LOCAL, rows=8)
     assert sized.release(coded(rows), Source.seeded(0)).value.counts[0].tolist() == [6, 2]
 
@@ -580,7 +582,7 @@ def test_rows_beyond_the_bound_are_left_out() -> None:
 def test_rows_beyond_the_bound_change_no_choice() -> None:
     """Scores, too: the same law with and without them."""
     rows = (*FEW, *FEW)
-    for given in ({}, {"criterion": "entropy"}, {**LOCAL, "scores": "shifted"}):
+    for given in ({"criterion": "entropy"}, {**LOCAL, "scores": "shifted"}):
         chosen = plan(**given, depth=2, sizes=(2, 2))
         assert laws(chosen, (*rows, (1, 1, 0))) == laws(chosen, rows)
 
@@ -733,3 +735,9 @@ def test_no_split_contradicts_those_above_it() -> None:
         every = [list(codes) for codes in product(*(range(size) for size in sizes))]
         reached = set(made.leaf_of(np.array(every, dtype=np.uint16)).tolist())
         assert reached == set(np.flatnonzero(made.child < 0).tolist())
+
+
+def test_a_wrong_bound_costs_nothing_without_entropy() -> None:
+    for name in ("gini", "accuracy"):
+        found = worst_loss(plan(**{**PLANS[name], "rows": 2}), added(FEW, 4))
+        assert found <= 2 + 1e-9

@@ -225,3 +225,29 @@ def test_wrong_parameters(values, p, upper) -> None:
 def test_too_many_points_are_refused() -> None:
     with pytest.raises(ParameterError, match="step must be"):
         quantile([1.0], 0.5, lower=0, upper=1, step="1e-9", epsilon=1, source=Source.seeded(2))
+
+
+def test_a_limit_below_the_largest_value_is_refused() -> None:
+    small = percentile_mechanism(1, 3, 1)
+    with pytest.raises(ParameterError, match="at most the mechanism's limit"):
+        release_percentile([0, 10, 500], 0.5, upper=1000, mechanism=small, source=Source.system())
+
+
+@pytest.mark.parametrize("odd", ["x", None, [1, 2]], ids=type)
+def test_one_value_does_not_change_how_the_others_are_read(odd) -> None:
+    values = [True] * 5
+    assert percentile_scored([*values, odd], 0.5, 1.0).utilities[:5].tolist() == [0.0] * 5
+
+
+def test_a_quantile_of_values_that_are_all_alike() -> None:
+    """Ties at the rank that is asked for are all of it: the point that holds them is the best."""
+    found = [
+        quantile(
+            [30.0] * 1000, 0.5, lower=0, upper=200, step=1, epsilon=10, source=Source.seeded(seed)
+        ).value
+        for seed in range(20)
+    ]
+    assert found == [30] * 20
+    values = [20.0] * 450 + [30.2] * 500 + [50.0] * 50
+    point = quantile(values, 0.5, lower=0, upper=200, step=1, epsilon=10, source=Source.seeded(1))
+    assert point.value == 30

@@ -394,3 +394,20 @@ def test_in_a_search_and_in_a_pipeline() -> None:
     assert search.best_params_ == {"max_depth": 3}
     line = make_pipeline(FunctionTransformer(), tree(source=None, epsilon=50))
     assert cross_val_score(line, X, Y, cv=3, error_score="raise").mean() > 0.9
+
+
+@pytest.mark.parametrize("odd", ["x", None, float("inf"), 10**5000, [1, 2]], ids=type)
+def test_one_cell_does_not_change_how_the_others_are_read(odd) -> None:
+    """NumPy makes text of a list in which one value is text; every row would then be missing."""
+    rows, labels = [[1.0], [2.0]] * 500, [0, 1] * 500
+    made = tree(epsilon=1000, categories={0: [1, 2]}, bounds=None, classes=[0, 1], max_depth=1)
+    counts = made.fit([*rows, [odd]], [*labels, 0]).trained_.tree.leaf_counts
+    assert abs(counts.max(axis=0) - [500, 500]).max() < 5
+
+
+@pytest.mark.parametrize("odd", ["x", None, float("nan"), [1]], ids=type)
+def test_one_label_does_not_change_how_the_others_are_read(odd) -> None:
+    rows = [[1.0], [2.0]] * 500 + [[1.0]]
+    made = tree(epsilon=1000, bounds=(0, 3), classes=[0, 1], max_depth=0)
+    counts = made.fit(rows, [*[0.0, 1.0] * 500, odd]).trained_.tree.leaf_counts
+    assert abs(counts[0] - [500, 500]).max() < 5
