@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Reals = NDArray[np.float64]
 
 _USUAL_DEPTH, _DEEPEST = 5, 8
+_LEAST_WORTH = 256  # epsilon times rows that one more level is worth at first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +65,12 @@ class Declared:
 
         >>> made = Declared(columns=(Column("x", edges=(0, 1)),), classes=(0, 1), rows=40_000)
         >>> [made.depth(epsilon) for epsilon in (0.05, 0.1, 0.5, 1)]
-        [4, 4, 6, 6]
+        [2, 3, 5, 6]
         """
         if self.rows is None:
             return _USUAL_DEPTH
-        worth = math.log2(max(float(budget(epsilon, "epsilon")) * self.rows, 1.0))
-        return min(max(round((worth - 3) / 2), 1), _DEEPEST)
+        worth = float(budget(epsilon, "epsilon")) * self.rows / _LEAST_WORTH
+        return min(max(round(0.8 * math.log2(max(worth, 1.0))), 1), _DEEPEST)
 
     def mechanism(
         self, *, epsilon: Number, depth: int | None = None, unit: Unit = RECORD, **options: Any
