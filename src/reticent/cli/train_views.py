@@ -35,11 +35,9 @@ def plan_of(mechanism: PrivateTree, declared: Declared, target: str, file: Path)
     """What a tree would cost; made without looking at any row."""
     loss = mechanism.guarantee()
     columns, classes = len(declared.columns), len(declared.classes)
-    rows = (
-        []
-        if declared.rows is None
-        else [f"that no table has more than {declared.rows:,} rows; those beyond are left out"]
-    )
+    rows = [] if declared.rows is None else [f"that no table has more than {declared.rows:,} rows"]
+    if rows and mechanism.criterion == "entropy":
+        rows[0] += ": you state it, and if it is not true the promise is not kept"
     return SelectPlan(
         "train-tree",
         f"a decision tree for {target}, {mechanism.depth} splits deep at most",
