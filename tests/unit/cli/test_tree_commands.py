@@ -235,7 +235,7 @@ def test_nothing_is_spent_without_yes_and_the_next_command_works(cli) -> None:
 
 def test_a_dry_run_reads_no_row(cli, here) -> None:
     (here / "people.csv").unlink()
-    ended = cli(*TRAIN, "--rows", "400", "--dry-run")
+    ended = cli(*TRAIN, "--rows", "4000", "--dry-run")
     assert ended.code == 0, ended.err
     lines = ended.out.splitlines()
     assert lines[0] == "A decision tree for votes, 3 splits deep at most"
