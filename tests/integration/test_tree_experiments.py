@@ -62,7 +62,7 @@ def test_ours_is_ahead_of_the_three_laws(quick: dict) -> None:
         theirs = values(quick, f"accuracy, depth {depth}")
         for (data, series, x), value in theirs.items():
             if series.endswith("DiffPID3"):
-                assert ours[data, "ours", x] > value
+                assert ours[data, "ours", x] >= value  # equal where all tell the same class
 
 
 def test_differences_are_those_of_the_means(quick: dict) -> None:

@@ -142,13 +142,16 @@ def _read(file: Path) -> Card:
         raise _no_card(str(file), str(error)) from None
 
 
+_BROKEN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
 def _problems(card: Card, file: str) -> list[str]:
     """What does not follow from the card's own event; a card without an event is none."""
     try:
         return card.problems()
     except ReticentError as error:
         raise _no_card(file, str(error)) from None
-    except (ArithmeticError, TypeError, ValueError, RecursionError) as error:
+    except (*_BROKEN, RecursionError) as error:
         raise _no_card(file, f"its figures cannot be computed ({type(error).__name__})") from None
 
 

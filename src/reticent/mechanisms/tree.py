@@ -149,7 +149,8 @@ class PrivateTree(Mechanism[Tree]):
         if self.stop == "size":
             return (own / (2 * self.depth + 1),) * self.depth
         parts = [Fraction(self.growth) ** level for level in range(self.depth)]
-        return tuple(own * (1 - Fraction(self.leaf_share)) * part / sum(parts) for part in parts)
+        one = own * (1 - Fraction(self.leaf_share)) / sum(parts, start=Fraction(not parts))
+        return tuple(one * part for part in parts)
 
     @property
     def leaf_epsilon(self) -> Fraction:
@@ -157,7 +158,7 @@ class PrivateTree(Mechanism[Tree]):
         own = Fraction(self.epsilon) / self.price
         if self.stop == "size":
             return own / (2 * self.depth + 1)
-        return own - sum(self.levels)
+        return own * (Fraction(self.leaf_share) if self.depth else 1)
 
     @property
     def size_epsilon(self) -> Fraction:

@@ -224,3 +224,13 @@ def test_broken_cards_never_end_in_a_traceback(cli, packed) -> None:
 )
 def test_texts_that_break_parsers(cli, text) -> None:
     survives(cli, text.encode())
+
+
+def test_parameters_that_are_a_list_are_no_card(cli, tmp_path) -> None:
+    """Found by mutation: an event whose parameters are no table."""
+    held = json.loads(CARD.to_json())
+    held["event"]["parameters"] = [True]
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(held))
+    for word in ("show", "verify"):
+        assert cli("card", word, path).code in (1, 2)

@@ -287,7 +287,7 @@ def test_weights_leave_the_choice_of_a_split_to_chance() -> None:
 
 def test_the_depth_follows_rows_and_budget_unless_given() -> None:
     assert tree().fit(X, Y).mechanism_.depth == 5
-    assert tree(epsilon=1, rows=600).fit(X, Y).mechanism_.depth == 3
+    assert tree(epsilon=1, rows=4000).fit(X, Y).mechanism_.depth == 3
     assert tree(epsilon=1, rows=600, max_depth=2).fit(X, Y).mechanism_.depth == 2
     assert tree(max_depth=0).fit(X, Y).predict(X).tolist() == [0] * 600
 
