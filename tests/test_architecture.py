@@ -21,6 +21,7 @@ RANKS = {
     "optim": 3,
     "data": 4,
     "preferences": 4,
+    "ledger": 5,
     "mechanisms": 5,
     "tasks": 6,
     "report": 7,

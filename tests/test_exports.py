@@ -7,7 +7,7 @@ import pytest
 
 import reticent
 
-PACKAGES = ["guarantees", "noise", "mechanisms", "preferences", "testing"]
+PACKAGES = ["guarantees", "ledger", "noise", "mechanisms", "preferences", "testing"]
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -24,6 +24,7 @@ from reticent.cli import (
     demo,
     doctor,
     histogram,
+    ledger,
     mapping,
     neighbours,
     predict,
@@ -72,6 +73,7 @@ app.add_typer(compare.app, name="compare")
 app.add_typer(train.app, name="train")
 app.add_typer(prefs.app, name="prefs")
 app.add_typer(card.app, name="card")
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(audit.app, name="audit")
 
 

@@ -1,0 +1,146 @@
+"""What workers ask of a ledger while they are killed, and the record they keep for themselves.
+
+Not here  the killing (faults.py), the ledgers (fault_stores.py).
+
+Every worker writes what it was told to a file of its own, synced, after the ledger returned. These
+records, not the ledger, decide what was lost: each says a key, a body and the answer. What a key
+costs and whom follows from its number, so that whatever was answered can be added up again.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from ctypes import c_longlong
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from benchmarks.fault_stores import Held, Ledger, Store
+from reticent.errors import BudgetExceeded
+from reticent.guarantees import RECORD, Event, PureDP
+from reticent.ledger import Charge, KeyReused, LedgerError, Request
+
+LIMIT = 120  # nano-epsilon of every account: a third or so of what is asked for
+ACCOUNTS = 8  # people of a season, of whom a request charges three
+SEASON = 160  # keys after which new people come
+EVENT = Event("fault run", {}, PureDP(1, RECORD), private=True)
+THREADS = 4
+
+
+def costs(number: int) -> dict[str, int]:
+    """Whom a key charges how much."""
+    choice = random.Random(number)
+    season = number // SEASON
+    people = choice.sample(range(ACCOUNTS), 3)
+    return {f"person {season}.{one}": choice.randint(1, 9) for one in people}
+
+
+def request_of(number: int, body: bytes) -> Request:
+    """The request of a key."""
+    charges = tuple(
+        Charge(subject=person, provider="shop", nano=nano, limit=LIMIT)
+        for person, nano in costs(number).items()
+    )
+    return Request(principal="shop", key=str(number), body=body, event=EVENT, charges=charges)
+
+
+def work(store: Store, where: Path, name: str, counter: c_longlong) -> None:
+    """A worker: ask until killed. A fifth of the keys were used before, 1 % have another body."""
+    ledger = store.open(where)
+    handle = os.open(where / f"record.{name}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    with ThreadPoolExecutor(THREADS) as threads:
+        for done in [threads.submit(_ask, ledger, handle, counter) for _ in range(THREADS)]:
+            done.result()
+
+
+def _ask(ledger: Ledger, handle: int, counter: c_longlong) -> None:
+    choice = random.Random(os.urandom(16))
+    while True:
+        if choice.random() < 0.2:
+            number = max(counter.value - choice.randint(0, 40), 0)
+        else:
+            counter.value += 1  # two workers may get one number: one more key used twice
+            number = counter.value
+        body = b"other" if choice.random() < 0.01 else b"body"
+        drawn = f"{number} {os.urandom(8).hex()}".encode()
+        request = request_of(number, body)
+        try:
+            if choice.random() < 0.5:
+                value = ledger.once(request, partial(bytes, drawn)).value
+            else:
+                value = ledger.once_with(request, drawn).value
+            said = f"answered {number} {body.decode()} {value.hex()}\n"
+        except BudgetExceeded:
+            said = f"refused {number}\n"
+        except KeyReused:
+            said = f"reused {number}\n"
+        except LedgerError:  # the naive one, read while it was written
+            said = f"failed {number}\n"
+        os.write(handle, said.encode())
+        if said.startswith("answered"):
+            os.fdatasync(handle)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the workers' records and the ledger say together."""
+
+    requests: int
+    keys: int
+    overspent: int
+    lost: int
+    double: int
+    unanswered: int
+    problems: tuple[str, ...]
+
+    @property
+    def violations(self) -> int:
+        """All that must not be."""
+        return self.overspent + self.lost + self.double + len(self.problems)
+
+
+def judge(where: Path, held: Held) -> Findings:
+    """Overspent accounts, answers that the ledger does not know, keys with two answers."""
+    told: dict[str, set[tuple[str, bytes]]] = defaultdict(set)
+    requests = 0
+    for kind, number, *rest in _records(where):
+        requests += 1
+        if kind == "answered":
+            told[number].add((rest[0], bytes.fromhex(rest[1])))
+    sent: dict[str, int] = defaultdict(int)
+    lost = 0
+    for number, answers in told.items():
+        for person, nano in costs(int(number)).items():
+            sent[person] += nano
+        lost += any(held.answers.get(number) != value for _, value in answers)
+    charged: dict[str, int] = defaultdict(int)
+    for number in held.answers:
+        for person, nano in costs(int(number)).items():
+            charged[person] += nano
+    over = {person for person, nano in sent.items() if nano > LIMIT}
+    over |= {person for person, (spent, limit) in held.spent.items() if spent > min(limit, LIMIT)}
+    # what an account says it spent covers every answer that left, and every answer that is kept
+    short = sum(
+        held.spent.get(person, (0, 0))[0] < max(sent[person], charged[person])
+        for person in sent.keys() | charged.keys()
+    )
+    return Findings(
+        requests=requests,
+        keys=len(told),
+        overspent=len(over),
+        lost=lost + short,
+        double=sum(len(answers) > 1 for answers in told.values()),
+        unanswered=held.unanswered,
+        problems=held.problems,
+    )
+
+
+def _records(where: Path) -> Iterator[list[str]]:
+    for path in sorted(where.glob("record.*")):
+        for line in path.read_text().splitlines(keepends=True):
+            if line.endswith("\n"):  # killed while it wrote: nobody was told
+                yield line.split()

@@ -1,0 +1,160 @@
+"""The ledger alone: durable spends in a second, whether a long life slows it, how long a check is.
+
+    python -m benchmarks.ledger [--quick] [--json] [--spends N]
+
+Not here  faults (faults.py), the service in front of it.
+
+Each spend charges three accounts and is synced before it is told. Syncs are not CPU time, so rates
+are given by the wall clock too, with as many requests on their way as a busy service has. A single
+spend is mostly the sync; to see growth in spite of a busy machine, a small ledger and the large one
+take turns, and their times are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sqlite3
+import tempfile
+import time
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from pathlib import Path
+
+from reticent.guarantees import RECORD, Event, PureDP
+from reticent.ledger import Answer, Charge, Request, SqliteLedger, verify_ledger
+
+EVENT = Event("benchmark", {}, PureDP(1, RECORD), private=True)
+LIMIT = 10**9
+WAYS = (1, 16, 64, 256)  # requests that wait at once
+SMALL = 1000  # spends in the small ledger
+GOALS = {"spends_per_second_256": 5000.0, "spare_p99_growth": 1.0, "spare_verify_seconds": 1.0}
+
+
+def main() -> None:
+    """Measure and report."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ledger", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="end within a minute")
+    parser.add_argument("--json", action="store_true", help="print one JSON object only")
+    parser.add_argument("--spends", type=int, help="in the large ledger (10^6, or 20,000 if quick)")
+    given = parser.parse_args()
+    spends = given.spends or (20_000 if given.quick else 10**6)
+    with tempfile.TemporaryDirectory(prefix="ledger-") as made:
+        results = measure(Path(made), spends, 300 if given.quick else 2000)
+    if given.json:
+        rounded = {key: float(f"{value:.4g}") for key, value in results.items()}
+        print(json.dumps({"benchmark": "ledger", "results": rounded}))
+        return
+    for key, value in results.items():
+        goal = f"   goal {GOALS[key]:,.4g}" if key in GOALS else ""
+        print(f"  {key:<36} {value:>12,.4g}{goal}")
+
+
+def measure(where: Path, spends: int, probes: int) -> dict[str, float]:
+    """All figures."""
+    results: dict[str, float] = {}
+    count = 0
+    with SqliteLedger.open(where / "rates.db") as ledger:
+        for ways in WAYS:
+            many = min(spends, 20 * ways + 200) if ways < 64 else min(spends, 10_000)
+            wall, cpu = fill(ledger, count, many, ways)
+            count += many
+            results[f"spends_per_second_{ways}"] = many / wall
+            results[f"spends_per_cpu_second_{ways}"] = many / cpu
+    small = SqliteLedger.open(where / "small.db")
+    large = SqliteLedger.open(where / "large.db")
+    fill(small, 0, SMALL, 256)
+    memory = _memory()
+    wall, cpu = fill(large, 0, spends, 256)
+    results |= {"spends": spends, "fill_per_second": spends / wall, "fill_per_cpu": spends / cpu}
+    results["memory_growth_mb"] = _memory() - memory
+    small_times, large_times = turns((small, SMALL), (large, spends), probes)
+    for name, times in (("small", small_times), ("large", large_times)):
+        results[f"{name}_median_ms"] = 1000 * _part(times, 0.5)
+        results[f"{name}_p99_ms"] = 1000 * _part(times, 0.99)
+    results["p99_growth"] = results["large_p99_ms"] / results["small_p99_ms"]
+    results["median_growth"] = results["large_median_ms"] / results["small_median_ms"]
+    results["spare_p99_growth"] = 2 / results["p99_growth"]
+    small.close()
+    large.close()
+    return results | looked(where / "large.db")
+
+
+def fill(ledger: SqliteLedger, first: int, count: int, ways: int) -> tuple[float, float]:
+    """Wall and CPU seconds of so many spends, ``ways`` of them waiting at once."""
+    waiting: deque[Future[Answer]] = deque()
+    wall, cpu = time.perf_counter(), time.process_time()
+    for number in range(first, first + count):
+        if len(waiting) == ways:
+            waiting.popleft().result()
+        waiting.append(ledger.submit(request(number), b"an answer of some length" * 4))
+    for done in waiting:
+        done.result()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def request(number: int) -> Request:
+    """Three accounts of one person, who comes back every now and then: 30 spends each."""
+    person = f"person {number // 30}"
+    charges = tuple(
+        Charge(subject=person, provider="shop", what=what, nano=1, limit=LIMIT)
+        for what in ("overall", "attribute: one", "attribute: two")
+    )
+    return Request(principal="shop", key=str(number), body=b"", event=EVENT, charges=charges)
+
+
+def turns(
+    small: tuple[SqliteLedger, int], large: tuple[SqliteLedger, int], probes: int
+) -> tuple[list[float], list[float]]:
+    """Seconds of single spends in both, in turns."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for count in range(probes):
+        for (ledger, held), taken in zip((small, large), times, strict=True):
+            asked = request(held + count)
+            begin = time.perf_counter()
+            ledger.once_with(asked, b"an answer of some length" * 4)
+            taken.append(time.perf_counter() - begin)
+    return times
+
+
+def looked(path: Path) -> dict[str, float]:
+    """How long it takes to open the large ledger, and to check it."""
+    begin = time.perf_counter()
+    with SqliteLedger.open(path) as ledger:
+        opened = time.perf_counter() - begin
+        with ledger.reading() as connection:
+            lines = _count(connection, "line")
+            accounts = _count(connection, "account")
+            begin, cpu = time.perf_counter(), time.process_time()
+            checked = verify_ledger(connection)
+            wall, cpu = time.perf_counter() - begin, time.process_time() - cpu
+    assert not checked.problems, checked.problems[:3]
+    return {
+        "open_seconds": opened,
+        "verify_seconds": wall,
+        "verify_cpu_seconds": cpu,
+        "spare_verify_seconds": 60 / cpu,
+        "verify_lines_per_second": lines / wall,
+        "lines": lines,
+        "accounts": accounts,
+        "file_mb": path.stat().st_size / 1e6,
+        "memory_mb": _memory(),
+    }
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def _part(times: Sequence[float], share: float) -> float:
+    return sorted(times)[int(share * (len(times) - 1))]
+
+
+def _memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""``reticent ledger``: balances, what was spent, whether the file still holds, a copy as data.
+
+Not here  the ledger (ledger/).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from reticent.amounts import show_nano
+from reticent.cli.failures import ExitCode, Failure
+from reticent.cli.files import read_text, write_atomically
+from reticent.cli.output import Json, say, say_json, table, talk
+
+app = typer.Typer(
+    help="Look at a ledger and check it.", rich_markup_mode=None, no_args_is_help=True
+)
+
+LedgerFile: TypeAlias = Annotated[Path, typer.Argument(help="A ledger.", metavar="LEDGER")]
+SubjectOption: TypeAlias = Annotated[
+    str | None, typer.Option("--subject", help="Only this person's or data set's.", metavar="NAME")
+]
+ProviderOption: TypeAlias = Annotated[
+    str | None, typer.Option("--provider", help="Only with this provider.", metavar="NAME")
+]
+
+
+@app.command("show")
+def show(
+    file: LedgerFile,
+    subject: SubjectOption = None,
+    provider: ProviderOption = None,
+    as_json: Json = False,
+) -> None:
+    """What each account may spend, has spent and has left."""
+    from reticent.ledger.reports import balances
+
+    with _open(file) as connection:
+        found = list(balances(connection, subject=subject, provider=provider))
+    if as_json:
+        rows = [
+            {**_names(one.account), "limit_nano": one.limit, "spent_nano": one.spent}
+            for one in found
+        ]
+        say_json("ledger-show/1", file=str(file), accounts=rows)
+        return
+    if not found:
+        talk("no account is like that")
+        return
+    heads = ("subject", "provider", "what", "period", "limit ", "spent ", "left ")
+    lines = [
+        [
+            *_shown(one.account.subject, one.account.provider, one.account.what),
+            one.account.period or "for ever",
+            *(show_nano(amount) for amount in (one.limit, one.spent, one.limit - one.spent)),
+        ]
+        for one in found
+    ]
+    for line in table(heads, lines):
+        say(line)
+
+
+@app.command("log")
+def log(
+    file: LedgerFile,
+    subject: SubjectOption = None,
+    provider: ProviderOption = None,
+    most: Annotated[int, typer.Option("--most", help="How many lines.", min=1)] = 50,
+    as_json: Json = False,
+) -> None:
+    """What was spent, newest first: when, on what, with whom."""
+    from reticent.ledger.reports import entries
+
+    with _open(file) as connection:
+        found = list(entries(connection, subject=subject, provider=provider, most=most))
+    if as_json:
+        rows = [
+            {
+                **{"spend": one.spend, "at": one.at, "mechanism": one.mechanism},
+                **_names(one.account),
+                **{"nano": one.nano, "answered": one.answered},
+            }
+            for one in found
+        ]
+        say_json("ledger-log/1", file=str(file), lines=rows)
+        return
+    if not found:
+        talk("nothing was spent like that")
+        return
+    heads = ("when", "mechanism", "subject", "provider", "what", "epsilon ", "answered")
+    lines = [
+        [
+            datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M:%S"),
+            *_shown(one.mechanism, one.account.subject, one.account.provider, one.account.what),
+            *(show_nano(one.nano), "yes" if one.answered else "not yet"),
+        ]
+        for one in found
+    ]
+    for line in table(heads, lines):
+        say(line)
+
+
+@app.command("verify")
+def verify(
+    file: LedgerFile,
+    head: Annotated[
+        Path | None,
+        typer.Option(
+            "--head",
+            help="A file kept elsewhere with the last head: compared with, then brought up to "
+            "date. It shows an old copy put back, and a chain that was rewritten.",
+            metavar="FILE",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Replay every line and compare with the balances, names and answers.
+
+    Exit code 0 if all of it holds, 1 if something does not.
+    """
+    from reticent.ledger.verification import Head, verify_ledger
+
+    known = Head.of_text(read_text(head)) if head is not None and head.exists() else None
+    with _open(file) as connection:
+        checked = verify_ledger(connection, known)
+    if as_json:
+        say_json(
+            "ledger-verify/1",
+            file=str(file),
+            head=checked.head.text(),
+            spends=checked.spends,
+            accounts=checked.accounts,
+            problems=list(checked.problems),
+        )
+    else:
+        for problem in checked.problems:
+            say(problem)
+        if not checked.problems:
+            say(f"holds: {checked.spends:,} spends, {checked.accounts:,} accounts")
+            say(f"head: {checked.head.text()}")
+        if head is None:
+            talk("an old copy would hold too: keep the head elsewhere, and give it by --head FILE")
+    if checked.problems:
+        raise typer.Exit(ExitCode.FOUND)
+    if head is not None:
+        write_atomically(head, checked.head.text() + "\n")
+        talk(f"head kept in {head}")
+
+
+@app.command("export")
+def export(
+    file: LedgerFile,
+    out: Annotated[Path, typer.Option("--out", help="JSON lines.", metavar="FILE")],
+    as_json: Json = False,
+) -> None:
+    """Write all lines of the chain as JSON, one each: amounts and numbers, no names."""
+    if out.exists():
+        raise Failure(f"{out} is there already", why="nothing is overwritten; give another name")
+    with _open(file) as connection:
+        rows = connection.execute("SELECT seq, kind, body, chain FROM line ORDER BY seq")
+        try:
+            held = "".join(
+                json.dumps(
+                    {"seq": seq, "kind": kind, **json.loads(body), "chain": chain.hex()},
+                    ensure_ascii=False,
+                )
+                + "\n"
+                for seq, kind, body, chain in rows
+            )
+        except (sqlite3.Error, ValueError, TypeError, AttributeError):
+            verify = f"reticent ledger verify {file}"
+            raise Failure(f"{file} is damaged", next_command=verify) from None
+    write_atomically(out, held)
+    if as_json:
+        say_json("ledger-export/1", file=str(file), out=str(out), lines=held.count("\n"))
+    else:
+        say(str(out))
+
+
+def _shown(*names: str) -> list[str]:
+    """Names without what a terminal would act on."""
+    from reticent.guarantees.card_facts import printable
+
+    return [printable(name) for name in names]
+
+
+def _names(account: object) -> dict[str, str]:
+    return {name: getattr(account, name) for name in ("subject", "provider", "what", "period")}
+
+
+@contextmanager
+def _open(file: Path) -> Iterator[sqlite3.Connection]:
+    from reticent.ledger.sqlite import open_reading
+
+    if not file.is_file():
+        raise Failure(f"there is no ledger at {file}", why="a release with --ledger makes one")
+    with open_reading(file) as connection:
+        yield connection

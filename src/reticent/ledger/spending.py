@@ -1,0 +1,196 @@
+"""What is written to a ledger in SQLite, each inside one transaction: reserve, settle, forget.
+
+Theory    docs/theory/ledger.md, Theorem 1 (never more than the limit), Theorem 2 (one key, one
+          answer, one charge), Theorem 4 (periods do not come again)
+Notation  amounts in nano-epsilon; at = seconds since 1970, never less than any time seen before
+Not here  when it is committed (writer.py), the ledger itself (sqlite.py).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from reticent.errors import BudgetExceeded
+from reticent.guarantees.events import canonical
+from reticent.ledger.accounts import Account, Charge, KeyReused, LedgerError, Request
+from reticent.ledger.tables import commitment, first_link, next_link, seal
+from reticent.noise import Source
+
+_SALT_BITS = 128
+_DELETED = "the answer to this key was deleted with its subject"
+
+
+Row: TypeAlias = tuple[int, int, int, bytes]  # number, limit, spent and salt of an account
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is sent, and whether it had been made before."""
+
+    value: bytes
+    replayed: bool
+
+
+def clock(connection: sqlite3.Connection) -> int:
+    """The latest time that the ledger has seen."""
+    return int(connection.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()[0])
+
+
+def _now(connection: sqlite3.Connection) -> int:
+    """Time that never goes back: a period that has passed does not come again."""
+    seen, now = clock(connection), int(time.time())
+    if now > seen:
+        connection.execute("UPDATE meta SET value = ? WHERE name = 'clock'", (str(now),))
+    return max(seen, now)
+
+
+def reserve(
+    request: Request, connection: sqlite3.Connection, answer: bytes | None = None
+) -> tuple[int, Answer | None]:
+    """The number of the spend, and its answer: one that it has, or the one given. Theorems 1, 2."""
+    found = connection.execute(
+        "SELECT id, fingerprint, state, answer FROM spend WHERE principal = ? AND key = ?",
+        (request.principal, request.key),
+    ).fetchone()
+    if found is not None:
+        number, fingerprint, state, kept = found
+        if state == "settled" and kept is None:
+            raise LedgerError(_DELETED)
+        if fingerprint != request.fingerprint:
+            raise KeyReused
+        return number, None if kept is None else Answer(kept, replayed=True)
+    at = _now(connection)
+    charged = [_charge(connection, charge, at) for charge in sorted(request.charges, key=_order)]
+    number = connection.execute(
+        "INSERT INTO spend (principal, key, fingerprint, state, at, event, answer)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(request.principal, request.key, request.fingerprint),
+            *("reserved" if answer is None else "settled", at, request.told, answer),
+        ),
+    ).lastrowid
+    assert number is not None  # noqa: S101, a row was inserted
+    amounts = [(account, nano) for account, nano, _ in charged]
+    connection.executemany("INSERT INTO charge VALUES (?, ?, ?)", [(number, *a) for a in amounts])
+    sealed = seal(number, {account: salt for account, _, salt in charged})
+    told = {
+        **{"spend": number, "at": at, "charges": amounts},
+        "by": commitment(b"", request.principal, request.key),
+        "of": commitment(sealed, request.fingerprint, request.told),
+    }
+    if answer is None:
+        _append(connection, "spend", told)
+        return number, None
+    _append(connection, "spend", {**told, "answer": commitment(sealed, answer)})
+    return number, Answer(answer, replayed=False)
+
+
+def _order(charge: Charge) -> tuple[str, str, str]:
+    return charge.subject, charge.provider, charge.what
+
+
+def _charge(connection: sqlite3.Connection, charge: Charge, at: int) -> tuple[int, int, bytes]:
+    """The number of the account, the amount and the account's salt, or a refusal."""
+    account = charge.account(at)
+    row = find(connection, account) or _new(connection, account, charge.limit)
+    number, limit, spent, salt = row
+    if charge.limit < limit:
+        limit = set_limit(connection, row, charge.limit)
+    done = connection.execute(
+        "UPDATE account SET spent = spent + ? WHERE id = ? AND spent + ? <= lim",
+        (charge.nano, number, charge.nano),
+    ).rowcount
+    if not done:
+        raise BudgetExceeded(f"budget with {charge.provider!r}", charge.nano, limit - spent)
+    return number, charge.nano, salt
+
+
+def find(connection: sqlite3.Connection, account: Account) -> Row | None:
+    """An account's row, if it was opened."""
+    found: Row | None = connection.execute(
+        "SELECT id, lim, spent, salt FROM account"
+        " WHERE subject = ? AND provider = ? AND what = ? AND period = ?",
+        (account.subject, account.provider, account.what, account.period),
+    ).fetchone()
+    return found
+
+
+def _new(connection: sqlite3.Connection, account: Account, limit: int) -> Row:
+    salt = Source.system().bits(_SALT_BITS).to_bytes(_SALT_BITS // 8, "big")
+    names = (account.subject, account.provider, account.what)
+    number = connection.execute(
+        "INSERT INTO account (subject, provider, what, period, salt, lim) VALUES (?,?,?,?,?,?)",
+        (*names, account.period, salt, limit),
+    ).lastrowid
+    assert number is not None  # noqa: S101, a row was inserted
+    told = {"account": number, "of": commitment(salt, *names), "period": account.period}
+    _append(connection, "open", {**told, "limit": limit})
+    return number, limit, 0, salt
+
+
+def set_limit(connection: sqlite3.Connection, row: Row, limit: int) -> int:
+    """A limit below what is spent becomes what is spent: nothing is left."""
+    number, before, spent, _ = row
+    after = max(limit, spent)
+    if after != before:
+        connection.execute("UPDATE account SET lim = ? WHERE id = ?", (after, number))
+        _append(connection, "limit", {"account": number, "from": before, "to": after})
+    return after
+
+
+def settle(number: int, answer: bytes, connection: sqlite3.Connection) -> tuple[bytes, bool]:
+    """The answer that is kept: the first one, whoever made it."""
+    done = connection.execute(
+        "UPDATE spend SET state = 'settled', answer = ? WHERE id = ? AND state = 'reserved'",
+        (answer, number),
+    ).rowcount
+    if done:
+        salts = connection.execute(
+            "SELECT account, salt FROM charge JOIN account ON account.id = account WHERE spend = ?",
+            (number,),
+        )
+        sealed = seal(number, dict(salts))
+        _append(connection, "answer", {"spend": number, "answer": commitment(sealed, answer)})
+        return answer, False
+    kept = connection.execute("SELECT answer FROM spend WHERE id = ?", (number,)).fetchone()
+    if kept is None or kept[0] is None:
+        raise LedgerError(_DELETED)
+    return kept[0], True
+
+
+def forget(subject: str, connection: sqlite3.Connection) -> int:
+    """Delete what lets a line be told to be somebody's; how many accounts they had."""
+    numbers = [
+        row[0] for row in connection.execute("SELECT id FROM account WHERE subject = ?", (subject,))
+    ]
+    for number in numbers:
+        connection.execute(
+            "UPDATE spend SET state = 'settled', answer = NULL, event = '', fingerprint = ''"
+            " WHERE id IN (SELECT spend FROM charge WHERE account = ?)",
+            (number,),
+        )
+        connection.execute(
+            "UPDATE account SET subject = NULL, provider = NULL, what = NULL, salt = NULL"
+            " WHERE id = ?",
+            (number,),
+        )
+    if numbers:
+        _append(connection, "forget", {"accounts": numbers})
+    return len(numbers)
+
+
+def _append(connection: sqlite3.Connection, kind: str, told: dict[str, object]) -> None:
+    last = connection.execute("SELECT chain FROM line ORDER BY seq DESC LIMIT 1").fetchone()
+    if last is None:
+        ledger = connection.execute("SELECT value FROM meta WHERE name = 'ledger'").fetchone()[0]
+        before = first_link(ledger)
+    else:
+        before = last[0]
+    body = canonical(told)
+    connection.execute(
+        "INSERT INTO line (kind, body, chain) VALUES (?, ?, ?)",
+        (kind, body, next_link(before, kind, body)),
+    )
