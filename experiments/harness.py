@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -129,6 +130,58 @@ def accept(path: Path, result: dict[str, Any], value: str, kept: Collection[str]
 
 
 # Pages
+
+DOCS = Path(__file__).parents[1] / "docs" / "papers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment(Generic[T]):
+    """What is done with the results of a paper's experiment, and by what.
+
+    ``page`` names its page of the docs and its figures; ``value`` is the field of a row that is
+    compared with ``expected``, for figures that ``kept`` names; ``table`` makes of plain results
+    what ``draw`` takes.
+    """
+
+    module: str
+    page: str
+    expected: Path
+    value: str
+    kept: Callable[[dict[str, Any]], Collection[str]]
+    table: Callable[[dict[str, Any]], T]
+    draw: Callable[[T, Path], dict[str, str]]
+    options: str = "--data DIR"
+
+    def run(
+        self,
+        asked: argparse.Namespace,
+        results: Callable[[], dict[str, Any]],
+        markdown: Callable[[dict[str, Any]], str],
+    ) -> int:
+        """Run, draw, write, print and compare; 1 if a figure is not as expected."""
+        started = time.process_time()
+        result = results()
+        result["seconds"] = time.process_time() - started
+        result["command"] = f"python -m {self.module} {self.options}"
+        docs = not asked.quick and not asked.no_docs and not result["skipped"]
+        for folder in (asked.out, DOCS / self.page if docs else None):
+            if folder is not None:
+                result["findings"] = self.draw(self.table(result), folder)
+        if asked.out is not None:
+            (asked.out / f"{self.page}.json").write_text(json.dumps(result, indent=1))
+        text = markdown(result)
+        if docs:
+            write_results(DOCS / f"{self.page}.md", self.module, text)
+        sys.stdout.write(json.dumps(result) + "\n" if asked.json else text)
+        if asked.accept:
+            accept(self.expected, result, self.value, self.kept(result))
+        wrong = list(self.unexpected(result))
+        sys.stderr.writelines(f"{sentence}\n" for sentence in wrong)
+        return 1 if wrong else 0
+
+    def unexpected(self, result: dict[str, Any]) -> Iterator[str]:
+        """What differs from expected.json by more than its tolerance."""
+        return unexpected(self.expected, result, self.value)
 
 
 def write_results(path: Path, module: str, text: str) -> None:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: one thread, the same sums
 
-from experiments import harness
 from experiments.dampening import counterexamples, influence, percentile, plots, report, scalability
 from experiments.dampening.datasets import FULL, QUICK, Scale, load
 from experiments.dampening.results import Pool, Results
 from experiments.dampening.statements import judged
-from experiments.harness import parser, progress, tell, write_results
+from experiments.harness import Experiment, parser, progress, tell
 
 HERE = Path(__file__).parent
-DOCS = HERE.parents[1] / "docs" / "papers"
-EXPECTED = HERE / "expected.json"
 KEPT = (
     "overlap, k = 10",
     "focus",
@@ -34,6 +29,16 @@ KEPT = (
     "chance of the best",
 )
 
+EXPERIMENT = Experiment(
+    module="experiments.dampening",
+    page="dampening",
+    expected=HERE / "expected.json",
+    value="value",
+    kept=lambda _: KEPT,
+    table=Results,
+    draw=plots.draw_all,
+)
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run everything; 1 if a figure is not as expected."""
@@ -44,25 +49,11 @@ def main(arguments: list[str] | None = None) -> int:
         out="dampening.json and figures",
     ).parse_args(arguments)
     scale = QUICK if asked.quick else FULL
-    started = time.process_time()
-    result = run(asked.data, scale, quick=asked.quick)
-    result["seconds"] = time.process_time() - started
-    result["command"] = "python -m experiments.dampening --data DIR"
-    docs = not asked.quick and not asked.no_docs and not result["skipped"]
-    for folder in (asked.out, DOCS / "dampening" if docs else None):
-        if folder is not None:
-            result["findings"] = plots.draw_all(Results(result), folder)
-    if asked.out is not None:
-        (asked.out / "dampening.json").write_text(json.dumps(result, indent=1))
-    text = report.markdown(result, scale)
-    if docs:
-        write_results(DOCS / "dampening.md", "experiments.dampening", text)
-    sys.stdout.write(json.dumps(result) + "\n" if asked.json else text)
-    if asked.accept:
-        harness.accept(EXPECTED, result, "value", KEPT)
-    wrong = list(unexpected(result))
-    sys.stderr.writelines(f"{sentence}\n" for sentence in wrong)
-    return 1 if wrong else 0
+    return EXPERIMENT.run(
+        asked,
+        partial(run, asked.data, scale, quick=asked.quick),
+        lambda result: report.markdown(result, scale),
+    )
 
 
 def run(folder: Path | None, scale: Scale, *, quick: bool) -> dict[str, Any]:
@@ -93,11 +84,6 @@ def run(folder: Path | None, scale: Scale, *, quick: bool) -> dict[str, Any]:
         "findings": {},
     }
     return result | {"verdicts": judged(Results(result))}
-
-
-def unexpected(result: dict[str, Any]) -> Iterator[str]:
-    """What differs from expected.json by more than its tolerance."""
-    return harness.unexpected(EXPECTED, result, "value")
 
 
 if __name__ == "__main__":

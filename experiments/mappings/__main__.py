@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: one thread, the same sums
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from experiments import harness
-from experiments.harness import parser, progress, tell, write_results
+from experiments.harness import Experiment, parser, progress, tell
 from experiments.mappings import anatomy, attacks, curves, plots, priors, report, solvers
 from experiments.mappings.datasets import (
     FULL,
@@ -31,8 +28,6 @@ from experiments.mappings.results import Pool, Results
 from experiments.mappings.statements import judged
 
 HERE = Path(__file__).parent
-DOCS = HERE.parents[1] / "docs" / "papers"
-EXPECTED = HERE / "expected.json"
 KEPT = (
     "untouched",
     "times",
@@ -45,6 +40,16 @@ KEPT = (
     "shifted",
 )
 
+EXPERIMENT = Experiment(
+    module="experiments.mappings",
+    page="mappings",
+    expected=HERE / "expected.json",
+    value="value",
+    kept=lambda _: KEPT,
+    table=Results,
+    draw=plots.draw_all,
+)
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run everything; 1 if a figure is not as expected."""
@@ -55,25 +60,11 @@ def main(arguments: list[str] | None = None) -> int:
         out="mappings.json and figures",
     ).parse_args(arguments)
     scale = QUICK if asked.quick else FULL
-    started = time.process_time()
-    result = run(asked.data, scale, quick=asked.quick)
-    result["seconds"] = time.process_time() - started
-    result["command"] = "python -m experiments.mappings --data DIR"
-    docs = not asked.quick and not asked.no_docs and not result["skipped"]
-    for folder in (asked.out, DOCS / "mappings" if docs else None):
-        if folder is not None:
-            result["findings"] = plots.draw_all(Results(result), folder)
-    if asked.out is not None:
-        (asked.out / "mappings.json").write_text(json.dumps(result, indent=1))
-    text = report.markdown(result, scale)
-    if docs:
-        write_results(DOCS / "mappings.md", "experiments.mappings", text)
-    sys.stdout.write(json.dumps(result) + "\n" if asked.json else text)
-    if asked.accept:
-        harness.accept(EXPECTED, result, "value", KEPT)
-    wrong = list(unexpected(result))
-    sys.stderr.writelines(f"{sentence}\n" for sentence in wrong)
-    return 1 if wrong else 0
+    return EXPERIMENT.run(
+        asked,
+        partial(run, asked.data, scale, quick=asked.quick),
+        lambda result: report.markdown(result, scale),
+    )
 
 
 def run(folder: Path | None, scale: Scale, *, quick: bool) -> dict[str, Any]:
@@ -164,11 +155,6 @@ def _laws(pool: Pool, cases: tuple[Instance, Instance], scale: Scale, *, quick: 
         priors.shifted(pool, films, 0.02, None)
     if not quick:
         priors.halves(pool, adult(None), 0.02, 1, gap=1e-2)
-
-
-def unexpected(result: dict[str, Any]) -> Iterator[str]:
-    """What differs from expected.json by more than its tolerance."""
-    return harness.unexpected(EXPECTED, result, "value")
 
 
 if __name__ == "__main__":

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
-from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: one thread, the same sums
 
-from experiments import harness
-from experiments.harness import parser, progress, tell, write_results
+from experiments.harness import Experiment, parser, progress, tell
 from experiments.multilevel import beyond, case_study, plots, report, stars, timing, utility
 from experiments.multilevel.datasets import FULL, QUICK, Dataset, Scale, load, load_check
 from experiments.multilevel.results import Pool
 from experiments.multilevel.statements import as_table, judged
 
 HERE = Path(__file__).parent
-DOCS = HERE.parents[1] / "docs" / "papers"
-EXPECTED = HERE / "expected.json"
 KEPT = (
     "advantage, simplex",
     "advantage, shares",
@@ -35,6 +30,16 @@ KEPT = (
     "stars",
 )
 
+EXPERIMENT = Experiment(
+    module="experiments.multilevel",
+    page="multilevel",
+    expected=HERE / "expected.json",
+    value="mean",
+    kept=lambda _: KEPT,
+    table=as_table,
+    draw=plots.draw_all,
+)
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run everything; 1 if a figure is not as expected."""
@@ -45,25 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
         out="multilevel.json and figures",
     ).parse_args(arguments)
     scale = QUICK if asked.quick else FULL
-    started = time.process_time()
-    result = run(asked.data, scale, quick=asked.quick)
-    result["seconds"] = time.process_time() - started
-    result["command"] = "python -m experiments.multilevel --data DIR"
-    docs = not asked.quick and not asked.no_docs and not result["skipped"]
-    for folder in (asked.out, DOCS / "multilevel" if docs else None):
-        if folder is not None:
-            result["findings"] = plots.draw_all(as_table(result), folder)
-    if asked.out is not None:
-        (asked.out / "multilevel.json").write_text(json.dumps(result, indent=1))
-    text = report.markdown(result, scale)
-    if docs:
-        write_results(DOCS / "multilevel.md", "experiments.multilevel", text)
-    sys.stdout.write(json.dumps(result) + "\n" if asked.json else text)
-    if asked.accept:
-        harness.accept(EXPECTED, result, "mean", KEPT)
-    wrong = list(unexpected(result))
-    sys.stderr.writelines(f"{sentence}\n" for sentence in wrong)
-    return 1 if wrong else 0
+    return EXPERIMENT.run(
+        asked,
+        partial(run, asked.data, scale, quick=asked.quick),
+        lambda result: report.markdown(result, scale),
+    )
 
 
 def run(folder: Path | None, scale: Scale, *, quick: bool) -> dict[str, Any]:
@@ -109,11 +100,6 @@ def _on_films(pool: Pool, films: Dataset, scale: Scale) -> list[str]:
     progress(f"{films.name}: case study")
     case_study.run(pool, films, scale, als)
     return []
-
-
-def unexpected(result: dict[str, Any]) -> Iterator[str]:
-    """What differs from expected.json by more than its tolerance."""
-    return harness.unexpected(EXPECTED, result, "mean")
 
 
 if __name__ == "__main__":

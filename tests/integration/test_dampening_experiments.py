@@ -168,12 +168,12 @@ def test_a_folder_without_the_sets_is_explained(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_experiments")
 @pytest.mark.parametrize("size", ["quick", "full"])
 def test_a_changed_figure_is_noticed(size: str) -> None:
-    from experiments.dampening.__main__ import EXPECTED, unexpected
+    from experiments.dampening.__main__ import EXPERIMENT
 
-    expected = json.loads(EXPECTED.read_text())
+    expected = json.loads(EXPERIMENT.expected.read_text())
     names = ("figure", "data", "series", "x", "value")
     rows = [dict(zip(names, row, strict=True)) for row in expected[size]]
     result = {"size": size, "rows": rows}
-    assert not list(unexpected(result))
+    assert not list(EXPERIMENT.unexpected(result))
     rows[-1]["value"] = 2 * rows[-1]["value"] + 1
-    assert len(list(unexpected(result))) == 1
+    assert len(list(EXPERIMENT.unexpected(result))) == 1

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: one thread, the same sums
 
-from experiments import harness
 from experiments.dampening.tree import ablation, facts, peer, plots, report, runs
 from experiments.dampening.tree.datasets import FULL, QUICK, Scale, load
 from experiments.dampening.tree.results import Pool, Results
 from experiments.dampening.tree.statements import judged
-from experiments.harness import parser, progress, tell, write_results
+from experiments.harness import Experiment, parser, progress, tell
 
 HERE = Path(__file__).parent
-DOCS = HERE.parents[2] / "docs" / "papers"
-EXPECTED = HERE / "expected.json"
 NAME = "experiments.dampening.tree"
 
 
@@ -41,25 +36,11 @@ def main(arguments: list[str] | None = None) -> int:
     )
     asked = options.parse_args(arguments)
     scale = QUICK if asked.quick else FULL
-    started = time.process_time()
-    result = run(asked.data, scale, quick=asked.quick, python=asked.diffprivlib)
-    result["seconds"] = time.process_time() - started
-    result["command"] = f"python -m {NAME} --data DIR --diffprivlib PYTHON"
-    docs = not asked.quick and not asked.no_docs and not result["skipped"]
-    for folder in (asked.out, DOCS / "trees" if docs else None):
-        if folder is not None:
-            result["findings"] = plots.draw_all(Results(result), folder)
-    if asked.out is not None:
-        (asked.out / "trees.json").write_text(json.dumps(result, indent=1))
-    text = report.markdown(result, scale)
-    if docs:
-        write_results(DOCS / "trees.md", NAME, text)
-    sys.stdout.write(json.dumps(result) + "\n" if asked.json else text)
-    if asked.accept:
-        harness.accept(EXPECTED, result, "value", kept(result))
-    wrong = list(unexpected(result))
-    sys.stderr.writelines(f"{sentence}\n" for sentence in wrong)
-    return 1 if wrong else 0
+    return EXPERIMENT.run(
+        asked,
+        partial(run, asked.data, scale, quick=asked.quick, python=asked.diffprivlib),
+        lambda result: report.markdown(result, scale),
+    )
 
 
 def run(folder: Path | None, scale: Scale, *, quick: bool, python: str | None) -> dict[str, Any]:
@@ -97,10 +78,16 @@ def kept(result: dict[str, Any]) -> set[str]:
     return {name for name in named if name.startswith(first)}
 
 
-def unexpected(result: dict[str, Any]) -> Iterator[str]:
-    """What differs from expected.json by more than its tolerance."""
-    return harness.unexpected(EXPECTED, result, "value")
-
+EXPERIMENT = Experiment(
+    module=NAME,
+    page="trees",
+    expected=HERE / "expected.json",
+    value="value",
+    kept=kept,
+    table=Results,
+    draw=plots.draw_all,
+    options="--data DIR --diffprivlib PYTHON",
+)
 
 if __name__ == "__main__":
     sys.exit(main())

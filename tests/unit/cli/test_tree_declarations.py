@@ -1,58 +1,16 @@
 """What is declared about a table for a tree: the form, wrong files, wrong options, wrong tables."""
 
-import csv
 import shlex
 import tomllib
 
-import numpy as np
 import pytest
 
-CANARY = "canary-9186"
-SECRET = "73521"  # a value that no message may hold
-DECLARED = """\
-[columns.age]
-bounds = [0, 100]
-bins = 20
-
-[columns.pet]
-categories = ["cat", "dog", "owl"]
-
-[columns.kids]
-categories = [0, 1, 2]
-
-[target]
-classes = ["no", "yes"]
-"""
-TRAIN = (
-    *("train", "tree", "people.csv", "--target", "votes", "--declare", "columns.toml"),
-    *("--epsilon", "1"),
-)
-GROW = (*TRAIN, "--yes")
-
-
-def people(rows=300) -> list[tuple[str, ...]]:
-    """Who is over fifty votes yes; some cells hold what is not declared."""
-    rng = np.random.default_rng(5)
-    found = []
-    for i in range(rows):
-        age, pet, kids = (int(rng.integers(n)) for n in (100, 3, 3))
-        row = (f"w{i}", str(age), ("cat", "dog", "owl")[pet], f"{kids}.0")
-        found.append((*row, "yes" if age >= 50 else "no", "blue"))
-    odd = [("", CANARY, "x", "yes"), ("nan", "", "nan", "no"), (SECRET, "OWL", "1e9", CANARY)]
-    return [*found, *((f"o{i}", *row, "red") for i, row in enumerate(odd))]
-
-
-def written(path, rows, heads=("who", "age", "pet", "kids", "Votes", "hair")) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([heads, *rows])
+from .tree_people import CANARY, DECLARED, GROW, SECRET, TRAIN, people, set_out, written
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    written(tmp_path / "people.csv", people())
-    (tmp_path / "columns.toml").write_text(DECLARED, encoding="utf-8")
-    return tmp_path
+    return set_out(tmp_path, monkeypatch)
 
 
 def following(ended) -> list[str]:
@@ -189,8 +147,8 @@ def test_a_table_that_is_none_is_refused(cli, here, text, said) -> None:
 
 
 def test_whether_anybody_is_in_the_table_does_not_decide_how_it_ends(cli, here) -> None:
-    for people in ("", "x,40,cat,2,yes\n"):
-        (here / "people.csv").write_text("who,age,pet,kids,votes\n" + people)
+    for somebody in ("", "x,40,cat,2,yes\n"):
+        (here / "people.csv").write_text("who,age,pet,kids,votes\n" + somebody)
         assert cli(*GROW).code == 0
 
 
