@@ -1,13 +1,12 @@
 """The reproduction of the paper on local dampening runs from a shell, small, on made data."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from .quick_runs import quick_run, values
 
 ROOT = Path(__file__).parents[2]
 NAME = "made graph"
@@ -15,26 +14,7 @@ NAME = "made graph"
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    out = tmp_path_factory.mktemp("dampening")
-    inherited = {k: v for k, v in os.environ.items() if k != "RETICENT_DATA"}
-    done = subprocess.run(
-        [sys.executable, "-m", "experiments.dampening", "--quick", "--json", "--out", str(out)],
-        cwd=ROOT,
-        env=inherited,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr  # what is expected is checked on the way
-    printed = json.loads(done.stdout)
-    assert json.loads((out / "dampening.json").read_text()) == printed
-    return printed | {"drawn": {path.stem: path.read_text() for path in out.glob("*.svg")}}
-
-
-def values(result: dict, figure: str) -> dict:
-    rows = [row for row in result["rows"] if row["figure"] == figure]
-    return {(row["data"], row["series"], row["x"]): row["value"] for row in rows}
+    return quick_run("experiments.dampening", "dampening", tmp_path_factory.mktemp("dampening"))
 
 
 def test_what_is_not_there_is_said(quick: dict) -> None:

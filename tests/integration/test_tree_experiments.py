@@ -1,13 +1,11 @@
 """The reproduction of the paper's decision trees runs from a shell, small, on bundled data."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from .quick_runs import quick_run, values
 
 ROOT = Path(__file__).parents[2]
 NAME = "experiments.dampening.tree"
@@ -16,27 +14,7 @@ ADULT, MADE = "Adult", "made answers"
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    out = tmp_path_factory.mktemp("trees")
-    without = ("RETICENT_DATA", "RETICENT_DIFFPRIVLIB")
-    inherited = {k: v for k, v in os.environ.items() if k not in without}
-    done = subprocess.run(
-        [sys.executable, "-m", NAME, "--quick", "--json", "--out", str(out)],
-        cwd=ROOT,
-        env=inherited,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr  # what is expected is checked on the way
-    printed = json.loads(done.stdout)
-    assert json.loads((out / "trees.json").read_text()) == printed
-    return printed | {"drawn": {path.stem: path.read_text() for path in out.glob("*.svg")}}
-
-
-def values(result: dict, figure: str) -> dict:
-    rows = [row for row in result["rows"] if row["figure"] == figure]
-    return {(row["data"], row["series"], row["x"]): row["value"] for row in rows}
+    return quick_run(NAME, "trees", tmp_path_factory.mktemp("trees"))
 
 
 def test_what_is_not_there_is_said(quick: dict) -> None:

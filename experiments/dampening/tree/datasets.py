@@ -18,7 +18,7 @@ import numpy as np
 
 from experiments.harness import stream
 from reticent.data import load_adult
-from reticent.data.adult import ADULT_CATEGORIES
+from reticent.data.adult import ADULT_CATEGORIES, ADULT_COLUMNS
 from reticent.data.sources import DataMissing, find
 from reticent.data.sources.columns import read_parquet
 from reticent.data.synthetic import uniform
@@ -41,20 +41,7 @@ RANGES = {
     "capital-loss": (0, 5_000),
     "hours-per-week": (1, 100),
 }
-PREDICTORS = (
-    "age",
-    "workclass",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-)
+PREDICTORS = tuple(n for n in ADULT_COLUMNS if n not in ("fnlwgt", "education", "income"))
 MARRIED = ("Married-civ-spouse", "Married-AF-spouse")
 NLTCS = (
     "telephoning",

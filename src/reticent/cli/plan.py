@@ -101,7 +101,11 @@ class Plan:
             return
         for line in self.lines():
             say(line)
-        talk("nothing was read or released")
+        talk(self.after())
+
+    def after(self) -> str:
+        """What a dry run has not done."""
+        return "nothing was read or released"
 
 
 def _key(who: str) -> str:

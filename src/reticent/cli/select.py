@@ -17,7 +17,7 @@ import typer
 
 from reticent.amounts import NANO
 from reticent.cli.failures import Failure
-from reticent.cli.output import progress, say, say_json, talk
+from reticent.cli.output import progress
 from reticent.cli.plan import Plan
 
 if TYPE_CHECKING:
@@ -97,14 +97,9 @@ class SelectPlan(Plan):
         """What who looks can gain, and what they may know anyway."""
         return f"{self.gain()} Taken as public: {'; '.join(self.public)}."
 
-    def say(self, as_json: bool) -> None:
-        """Answer a dry run."""
-        if as_json:
-            say_json("plan/1", kind=self.kind, what=self.what, **self.fields())
-            return
-        for line in self.lines():
-            say(line)
-        talk(f"{self.unread} was read and nothing was released")
+    def after(self) -> str:
+        """What a dry run has not done."""
+        return f"{self.unread} was read and nothing was released"
 
 
 def way_of(mechanism: TopDampened, name: str) -> TopDampened:

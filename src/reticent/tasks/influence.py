@@ -13,6 +13,7 @@ accounts for that.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, get_args
@@ -41,8 +42,8 @@ _GRIDS: dict[Centrality, Grid] = {"ebc": _QUARTERS, "degree": Grid(-16), "triang
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EgoSensitivity(LocalSensitivity):
-    """delta(t, v) = min(phi(d + t), phi(D)) of egocentric betweenness, its sums in closed form."""
+class _ByDegree(LocalSensitivity):
+    """delta(t, v) that depends on d + t, up to the bound of degrees, and is the limit beyond it."""
 
     degrees: Whole
     bound: int
@@ -53,12 +54,37 @@ class EgoSensitivity(LocalSensitivity):
         return len(self.degrees)
 
     def sums(self, steps: Whole, grid: Grid, limit: int) -> Whole:
-        """b(i, v) = S(d + i) - S(d) below the bound, and the limit beyond it. Lemma 1."""
+        """b(i, v): below the bound sums in closed form, and the limit beyond it."""
+        below = np.clip(self.bound - self.degrees, 0, steps)
+        return np.asarray(self._first(below, grid) + WIDENED * below + (steps - below) * limit)
+
+    @abstractmethod
+    def _first(self, count: Whole, grid: Grid) -> Whole:
+        """delta(0, v) + ... + delta(count - 1, v) in steps of the grid, not widened."""
+
+
+class EgoSensitivity(_ByDegree):
+    """delta(t, v) = min(phi(d + t), phi(D)) of egocentric betweenness. Lemma 1."""
+
+    __slots__ = ()
+
+    def _first(self, count: Whole, grid: Grid) -> Whole:
+        """S(d + i) - S(d)."""
         require(grid == _QUARTERS, "grid", grid, "quarters")
-        d = self.degrees
-        below = np.clip(self.bound - d, 0, steps)
-        inside = _sum_of_phi(d + below) - _sum_of_phi(d) + WIDENED * below
-        return np.asarray(inside + (steps - below) * limit)
+        return _sum_of_phi(self.degrees + count) - _sum_of_phi(self.degrees)
+
+
+class TriangleSensitivity(_ByDegree):
+    """delta(t, v) = min(max(d + t, 1), D) of the number of triangles through a node. Lemma 2."""
+
+    __slots__ = ()
+
+    def _first(self, count: Whole, grid: Grid) -> Whole:
+        """Sums of whole numbers, with max(0, 1) instead of the 0 of a node without edges."""
+        require(grid.exponent <= 0, "grid", grid, "one on which whole numbers are")
+        alone = np.where((self.degrees == 0) & (count > 0), 1, 0)
+        whole_sum = count * self.degrees + count * (count - 1) // 2 + alone
+        return np.asarray(int(1 / grid.step) * whole_sum)
 
 
 def _sum_of_phi(x: Whole) -> Whole:
@@ -182,26 +208,3 @@ class Influence:
     ) -> Release[tuple[int, ...]]:
         """Numbers of k nodes. The event states the loss of one edge of the graph given."""
         return self.mechanism.release(self.scored(graph, progress), source)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TriangleSensitivity(LocalSensitivity):
-    """delta(t, v) = min(max(d + t, 1), D) of the number of triangles through a node. Lemma 2."""
-
-    degrees: Whole
-    bound: int
-
-    @property
-    def candidates(self) -> int:
-        """How many nodes there are."""
-        return len(self.degrees)
-
-    def sums(self, steps: Whole, grid: Grid, limit: int) -> Whole:
-        """Sums of whole numbers, and of the limit beyond the bound."""
-        require(grid.exponent <= 0, "grid", grid, "one on which whole numbers are")
-        scale = int(1 / grid.step)
-        d = self.degrees
-        below = np.clip(self.bound - d, 0, steps)
-        first = np.where((d == 0) & (below > 0), 1, 0)  # max(0, 1) instead of 0
-        whole_sum = below * d + below * (below - 1) // 2 + first
-        return np.asarray(scale * whole_sum + WIDENED * below + (steps - below) * limit)

@@ -1,0 +1,33 @@
+"""Quick runs of experiments, as somebody would start them, without any data set at hand."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FOUND_BY = ("RETICENT_DATA", "RETICENT_DIFFPRIVLIB")
+
+
+def quick_run(module: str, page: str, out: Path) -> dict:
+    """What it printed, which must be what it wrote, and the figures it drew."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--quick", "--json", "--out", str(out)],
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if name not in FOUND_BY},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr  # what is expected is checked on the way
+    printed = json.loads(done.stdout)
+    assert json.loads((out / f"{page}.json").read_text()) == printed
+    return printed | {"drawn": {path.stem: path.read_text() for path in out.glob("*.svg")}}
+
+
+def values(result: dict, figure: str) -> dict:
+    """The values of a figure by data set, series and point."""
+    rows = [row for row in result["rows"] if row["figure"] == figure]
+    return {(row["data"], row["series"], row["x"]): row["value"] for row in rows}
