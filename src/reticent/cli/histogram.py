@@ -277,7 +277,7 @@ def _uncounted(wishes: Preferences, provider: str) -> str:
     asked, told = wishes.providers[provider], []
     if asked.total is not None:
         total = show_nano(nano_down(asked.total))
-        told.append(f"the total of {total} for {provider} is not counted: there is no ledger yet")
+        told.append(f"the total of {total} for {provider} is not counted: no ledger is charged yet")
     if wishes.hide:
         names = ", ".join(f"hide.{name}" for name in wishes.hide)
         told.append(f"{names} is not enforced: nothing limits what a histogram tells about it")
