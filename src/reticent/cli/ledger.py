@@ -201,6 +201,9 @@ def _open(file: Path) -> Iterator[sqlite3.Connection]:
     from reticent.ledger.sqlite import open_reading
 
     if not file.is_file():
-        raise Failure(f"there is no ledger at {file}", why="in Python, reticent.ledger.SqliteLedger.open makes one")
+        raise Failure(
+            f"there is no ledger at {file}",
+            why="in Python, reticent.ledger.SqliteLedger.open makes one",
+        )
     with open_reading(file) as connection:
         yield connection
