@@ -1,9 +1,9 @@
-"""The ledgers that the fault runs hurt: SQLite, and a naive one that must be caught.
+"""The ledgers that the fault runs hurt: SQLite, PostgreSQL, and a naive one that must be caught.
 
 Not here  what is asked of them (fault_work.py), the faults (faults.py).
 
-Another store (PostgreSQL) needs three functions: one that makes it, one that opens it in a process
-of its own, and one that says what it holds in the end.
+Each has three functions: one that makes it and ends it, one that opens it in a process of its own,
+and one that says what it holds in the end.
 """
 
 from __future__ import annotations
@@ -11,14 +11,27 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from reticent.errors import BudgetExceeded
-from reticent.ledger import Answer, KeyReused, LedgerError, Request, SqliteLedger, verify_ledger
+from reticent.ledger import (
+    Answer,
+    KeyReused,
+    LedgerError,
+    Request,
+    open_ledger,
+    open_reading,
+    verify_ledger,
+)
 from reticent.ledger.reports import balances
+
+Crash: TypeAlias = Callable[[], None]
 
 
 class Ledger(Protocol):
@@ -46,23 +59,50 @@ class Held:
 
 @dataclass(frozen=True)
 class Store:
-    """One kind of ledger in a directory (or at an address kept in it)."""
+    """One kind of ledger in a directory (or at an address kept in it).
 
-    prepare: Callable[[Path], None]
+    ``made`` gives what crashes the store itself, where that is not the crash of a process.
+    """
+
+    made: Callable[[Path], AbstractContextManager[Crash | None]]
     open: Callable[[Path], Ledger]
     held: Callable[[Path], Held]
 
 
-def _sqlite_prepare(where: Path) -> None:
-    SqliteLedger.open(where / "ledger.db").close()
+@contextmanager
+def _sqlite_made(where: Path) -> Iterator[None]:
+    (where / "address").write_text(str(where / "ledger.db"))
+    _open(where).close()
+    yield
 
 
-def _sqlite_open(where: Path) -> Ledger:
-    return SqliteLedger.open(where / "ledger.db")
+@contextmanager
+def _postgres_made(where: Path) -> Iterator[Crash]:
+    """A server that is stopped at once, or loses one of its processes, in turn."""
+    from benchmarks.postgres_server import running
+
+    with running() as server:
+        (where / "address").write_text(server.address("postgres"))
+        _open(where).close()
+        ways = cycle((server.crash, server.kill_backend))
+        yield lambda: next(ways)()
 
 
-def _sqlite_held(where: Path) -> Held:
-    with SqliteLedger.open(where / "ledger.db") as ledger, ledger.reading() as connection:
+def _open(where: Path) -> Ledger:
+    """It may be recovering just then."""
+    end = time.monotonic() + 30
+    while True:
+        try:
+            return open_ledger((where / "address").read_text())
+        except LedgerError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+def _held(where: Path) -> Held:
+    _open(where).close()
+    with open_reading((where / "address").read_text()) as connection:
         spent = {one.account.subject: (one.spent, one.limit) for one in balances(connection)}
         rows = connection.execute("SELECT key, answer FROM spend").fetchall()
         problems = verify_ledger(connection).problems
@@ -113,8 +153,10 @@ def read_naive(path: Path) -> dict[str, dict[str, Any]]:
     return dict(held)
 
 
-def _naive_prepare(where: Path) -> None:
+@contextmanager
+def _naive_made(where: Path) -> Iterator[None]:
     (where / "ledger.json").write_text('{"spent": {}, "answers": {}}')
+    yield
 
 
 def _naive_held(where: Path) -> Held:
@@ -127,6 +169,7 @@ def _naive_held(where: Path) -> Held:
 
 
 STORES = {
-    "sqlite": Store(_sqlite_prepare, _sqlite_open, _sqlite_held),
-    "naive": Store(_naive_prepare, NaiveLedger, _naive_held),
+    "sqlite": Store(_sqlite_made, _open, _held),
+    "postgres": Store(_postgres_made, _open, _held),
+    "naive": Store(_naive_made, NaiveLedger, _naive_held),
 }

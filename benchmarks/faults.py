@@ -1,12 +1,13 @@
 """Faults: does the ledger hold when processes are killed, and when the power fails.
 
-    python -m benchmarks.faults --seconds 60 [--store sqlite] [--json]
+    python -m benchmarks.faults --seconds 60 [--store sqlite | postgres] [--json]
     python -m benchmarks.faults --power [--cuts 1000] [--json]
 
 Eight processes of four threads ask for releases that charge three small budgets each, with keys
 used before and bodies that differ, while one of them after another is killed (SIGKILL) and started
-again. Then the records that the workers kept are compared with the ledger. A naive ledger goes
-through the same and must be caught, or the run fails: a test that cannot fail proves nothing.
+again; a PostgreSQL server, which the run starts for itself, crashes a few times, too. Then the
+records that the workers kept are compared with the ledger. A naive ledger goes through the same and
+must be caught, or the run fails: a test that cannot fail proves nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import signal
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -28,6 +30,8 @@ from benchmarks.fault_stores import STORES, Store
 from benchmarks.fault_work import Findings, judge, work
 
 PROCESSES = 8
+CRASHES = 8  # of a store's server in a run
+LEAST = 3.0  # seconds between them
 FOUND = 1
 
 
@@ -64,12 +68,13 @@ def main() -> None:
 
 def kills(store: Store, seconds: float, pause: float) -> dict[str, int]:
     """Hurt the store for so long, and the control for a fifth of it."""
-    killed, found = hurt(store, seconds, pause)
+    killed, crashed, found = hurt(store, seconds, pause)
     for problem in found.problems[:20]:
         print(problem, file=sys.stderr)
-    _, control = hurt(STORES["naive"], min(max(seconds / 5, 3), 20), pause)
+    *_, control = hurt(STORES["naive"], min(max(seconds / 5, 3), 20), pause)
     return {
         "kills": killed,
+        "crashes": crashed,
         "requests": found.requests,
         "keys": found.keys,
         "overspent": found.overspent,
@@ -85,14 +90,14 @@ def kills(store: Store, seconds: float, pause: float) -> dict[str, int]:
     }
 
 
-def hurt(store: Store, seconds: float, pause: float) -> tuple[int, Findings]:
-    """Kill workers at random moments; how many, and what the records say."""
+def hurt(store: Store, seconds: float, pause: float) -> tuple[int, int, Findings]:
+    """Kill workers at random moments; how many, how often the store, what the records say."""
     forking = multiprocessing.get_context("fork")  # this process has neither threads nor a ledger
     counter = forking.RawValue(ctypes.c_longlong, 0)  # without a lock: who holds one may be killed
     choice = random.Random(os.urandom(16))
-    with tempfile.TemporaryDirectory(prefix="faults-") as made:
-        where = Path(made)
-        store.prepare(where)
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder, ExitStack() as stack:
+        where = Path(folder)
+        crash = stack.enter_context(store.made(where))
         started = 0
 
         def start() -> BaseProcess:
@@ -104,9 +109,13 @@ def hurt(store: Store, seconds: float, pause: float) -> tuple[int, Findings]:
             return worker
 
         workers = [start() for _ in range(PROCESSES)]
-        killed, end = 0, time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
+        killed, crashed, begin = 0, 0, time.monotonic()
+        every = max(seconds / CRASHES, LEAST)
+        while (left := begin + seconds - time.monotonic()) > 0:
             time.sleep(min(choice.expovariate(1 / pause), left))
+            if crash is not None and seconds - left > (crashed + 0.5) * every:
+                crash()
+                crashed += 1
             place = choice.randrange(PROCESSES)
             if not workers[place].is_alive():
                 raise RuntimeError("a worker ended by itself")
@@ -115,7 +124,7 @@ def hurt(store: Store, seconds: float, pause: float) -> tuple[int, Findings]:
             workers[place] = start()
         for worker in workers:
             _kill(worker)
-        return killed + PROCESSES, judge(where, store.held(where))
+        return killed + PROCESSES, crashed, judge(where, store.held(where))
 
 
 def _kill(worker: BaseProcess) -> None:

@@ -1,6 +1,7 @@
 """The ledger alone: durable spends in a second, whether a long life slows it, how long a check is.
 
     python -m benchmarks.ledger [--quick] [--json] [--spends N]
+    python -m benchmarks.ledger --store postgres [--quick] [--json]
 
 Not here  faults (faults.py), the service in front of it.
 
@@ -15,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import sqlite3
 import tempfile
 import time
 from collections import deque
@@ -24,7 +24,16 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from reticent.guarantees import RECORD, Event, PureDP
-from reticent.ledger import Answer, Charge, Request, SqliteLedger, verify_ledger
+from reticent.ledger import (
+    Answer,
+    Charge,
+    Connection,
+    Ledger,
+    Request,
+    SqliteLedger,
+    open_ledger,
+    verify_ledger,
+)
 
 EVENT = Event("benchmark", {}, PureDP(1, RECORD), private=True)
 LIMIT = 10**9
@@ -39,13 +48,18 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="end within a minute")
     parser.add_argument("--json", action="store_true", help="print one JSON object only")
     parser.add_argument("--spends", type=int, help="in the large ledger (10^6, or 20,000 if quick)")
+    parser.add_argument("--store", choices=("postgres", "sqlite"), default="sqlite")
     given = parser.parse_args()
     spends = given.spends or (20_000 if given.quick else 10**6)
-    with tempfile.TemporaryDirectory(prefix="ledger-") as made:
-        results = measure(Path(made), spends, 300 if given.quick else 2000)
+    name = "ledger" if given.store == "sqlite" else f"ledger-{given.store}"
+    if given.store == "postgres":
+        results = measure_postgres(min(spends, 10_000), 2000 if given.quick else 10_000)
+    else:
+        with tempfile.TemporaryDirectory(prefix="ledger-") as made:
+            results = measure(Path(made), spends, 300 if given.quick else 2000)
     if given.json:
         rounded = {key: float(f"{value:.4g}") for key, value in results.items()}
-        print(json.dumps({"benchmark": "ledger", "results": rounded}))
+        print(json.dumps({"benchmark": name, "results": rounded}))
         return
     for key, value in results.items():
         goal = f"   goal {GOALS[key]:,.4g}" if key in GOALS else ""
@@ -54,15 +68,8 @@ def main() -> None:
 
 def measure(where: Path, spends: int, probes: int) -> dict[str, float]:
     """All figures."""
-    results: dict[str, float] = {}
-    count = 0
     with SqliteLedger.open(where / "rates.db") as ledger:
-        for ways in WAYS:
-            many = min(spends, 20 * ways + 200) if ways < 64 else min(spends, 10_000)
-            wall, cpu = fill(ledger, count, many, ways)
-            count += many
-            results[f"spends_per_second_{ways}"] = many / wall
-            results[f"spends_per_cpu_second_{ways}"] = many / cpu
+        results = rates(ledger, spends, 10_000)
     small = SqliteLedger.open(where / "small.db")
     large = SqliteLedger.open(where / "large.db")
     fill(small, 0, SMALL, 256)
@@ -82,7 +89,35 @@ def measure(where: Path, spends: int, probes: int) -> dict[str, float]:
     return results | looked(where / "large.db")
 
 
-def fill(ledger: SqliteLedger, first: int, count: int, ways: int) -> tuple[float, float]:
+def measure_postgres(spends: int, most: int) -> dict[str, float]:
+    """Rates and the check, on a server on this machine's disk; its own CPU time is not counted."""
+    from benchmarks.postgres_server import running
+
+    with running() as server, open_ledger(server.address("postgres")) as ledger:
+        results = rates(ledger, spends, most)
+        with ledger.reading() as connection:
+            begin = time.perf_counter()
+            checked = verify_ledger(connection)
+            wall = time.perf_counter() - begin
+            lines = _count(connection, "line")
+    assert not checked.problems, checked.problems[:3]
+    return results | {"lines": lines, "verify_lines_per_second": lines / wall}
+
+
+def rates(ledger: Ledger, spends: int, most: int) -> dict[str, float]:
+    """Spends in a second, with so many on their way at once."""
+    results: dict[str, float] = {}
+    count = 0
+    for ways in WAYS:
+        many = min(spends, 20 * ways + 200) if ways < 64 else min(spends, most)
+        wall, cpu = fill(ledger, count, many, ways)
+        count += many
+        results[f"spends_per_second_{ways}"] = many / wall
+        results[f"spends_per_cpu_second_{ways}"] = many / cpu
+    return results
+
+
+def fill(ledger: Ledger, first: int, count: int, ways: int) -> tuple[float, float]:
     """Wall and CPU seconds of so many spends, ``ways`` of them waiting at once."""
     waiting: deque[Future[Answer]] = deque()
     wall, cpu = time.perf_counter(), time.process_time()
@@ -144,7 +179,7 @@ def looked(path: Path) -> dict[str, float]:
     }
 
 
-def _count(connection: sqlite3.Connection, table: str) -> int:
+def _count(connection: Connection, table: str) -> int:
     return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 

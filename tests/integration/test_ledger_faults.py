@@ -1,6 +1,7 @@
 """The fault runs, short: the ledger holds, the controls are caught, and the judge is not blind."""
 
 import json
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -32,6 +33,27 @@ def faults(*options: str) -> dict[str, int]:
 def test_processes_are_killed() -> None:
     found = faults("--seconds", "6", "--pause", "0.2")
     assert found["kills"] >= 10
+    assert found["requests"] >= 200
+    assert [found[key] for key in ("overspent", "lost", "double", "problems")] == [0] * 4
+    assert found["control_violations"] > 0
+
+
+def has_server() -> bool:
+    if find_spec("psycopg") is None:
+        return False
+    from benchmarks.postgres_server import programs
+
+    return programs() is not None
+
+
+def test_processes_and_a_server_are_killed() -> None:
+    if not has_server():
+        if os.environ.get("RETICENT_REQUIRE_POSTGRES") == "1":
+            pytest.fail("psycopg and the programs of a PostgreSQL server must be installed here")
+        pytest.skip("psycopg or the programs of a PostgreSQL server are not installed")
+    found = faults("--store", "postgres", "--seconds", "12", "--pause", "0.4")
+    assert found["kills"] >= 10
+    assert found["crashes"] >= 2
     assert found["requests"] >= 200
     assert [found[key] for key in ("overspent", "lost", "double", "problems")] == [0] * 4
     assert found["control_violations"] > 0

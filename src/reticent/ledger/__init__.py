@@ -3,6 +3,7 @@
 from reticent.ledger.accounts import (
     OVERALL,
     Account,
+    Answer,
     Charge,
     KeyReused,
     LedgerError,
@@ -10,7 +11,8 @@ from reticent.ledger.accounts import (
     charges_of,
     period_of,
 )
-from reticent.ledger.spending import Answer
+from reticent.ledger.addresses import open_ledger, open_reading
+from reticent.ledger.interface import Connection, Cursor, Ledger
 from reticent.ledger.sqlite import SqliteLedger
 from reticent.ledger.verification import Checked, Head, head_of, verify_ledger
 
@@ -20,13 +22,18 @@ __all__ = [
     "Answer",
     "Charge",
     "Checked",
+    "Connection",
+    "Cursor",
     "Head",
     "KeyReused",
+    "Ledger",
     "LedgerError",
     "Request",
     "SqliteLedger",
     "charges_of",
     "head_of",
+    "open_ledger",
+    "open_reading",
     "period_of",
     "verify_ledger",
 ]

@@ -2,7 +2,7 @@
 
 Notation  an account = one subject's budget with one provider, over everything or for one attribute
           or item, for one period; amounts in nano-epsilon
-Not here  durability (sqlite.py), what an event loses (guarantees/).
+Not here  durability (sqlite.py, postgres.py), what an event loses (guarantees/).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from reticent.guarantees.losses import require_dp
 
 Renewal: TypeAlias = Literal["never", "yearly", "monthly", "weekly", "daily"]
 OVERALL = "overall"
+DELETED = "the answer to this key was deleted with its subject"
 LARGEST = 1 << 60  # nano-epsilon of an account: a billion epsilon, far from the end of 63 bits
 
 
@@ -26,11 +27,23 @@ class LedgerError(ReticentError):
     """A ledger that cannot be used, or a request that it must not answer."""
 
 
+class Damaged(LedgerError):
+    """What a store holds cannot be read any more."""
+
+
 class KeyReused(LedgerError):
     """A key that was used before, for something else."""
 
     def __init__(self) -> None:
         super().__init__("this key was used before for another request; use a new key")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is sent, and whether it had been made before."""
+
+    value: bytes
+    replayed: bool
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -146,7 +159,7 @@ def period_of(renews: Renewal, at: int) -> str:
 
 
 def _short(text: object, most: int) -> bool:
-    """Whether it is text that can be stored: lone surrogates cannot."""
-    if not isinstance(text, str) or not 0 < len(text) <= most:
+    """Whether it is text that every store can hold: zero bytes and lone surrogates cannot be."""
+    if not isinstance(text, str) or not 0 < len(text) <= most or "\0" in text:
         return False
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -1,56 +1,58 @@
 """What is written to a ledger in SQLite, each inside one transaction: reserve, settle, forget.
 
 Theory    docs/theory/ledger.md, Theorem 1 (never more than the limit), Theorem 2 (one key, one
-          answer, one charge), Theorem 4 (periods do not come again)
+          answer, one charge), Theorem 4 (periods do not come again), Theorem 5
+          (a refusal that nobody sees)
 Notation  amounts in nano-epsilon; at = seconds since 1970, never less than any time seen before
-Not here  when it is committed (writer.py), the ledger itself (sqlite.py).
+Not here  when it is committed (writer.py), the ledger itself (sqlite.py), the same for PostgreSQL
+          (postgres_functions.py).
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from reticent.errors import BudgetExceeded
 from reticent.guarantees.events import canonical
-from reticent.ledger.accounts import Account, Charge, KeyReused, LedgerError, Request
+from reticent.ledger.accounts import (
+    DELETED,
+    Account,
+    Answer,
+    Charge,
+    KeyReused,
+    LedgerError,
+    Request,
+)
 from reticent.ledger.tables import commitment, first_link, next_link, seal
 from reticent.noise import Source
 
 _SALT_BITS = 128
-_DELETED = "the answer to this key was deleted with its subject"
-
-
 Row: TypeAlias = tuple[int, int, int, bytes]  # number, limit, spent and salt of an account
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What is sent, and whether it had been made before."""
-
-    value: bytes
-    replayed: bool
-
-
-def clock(connection: sqlite3.Connection) -> int:
-    """The latest time that the ledger has seen."""
-    return int(connection.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()[0])
 
 
 def _now(connection: sqlite3.Connection) -> int:
     """Time that never goes back: a period that has passed does not come again."""
-    seen, now = clock(connection), int(time.time())
+    held = connection.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()[0]
+    seen, now = int(held), int(time.time())
     if now > seen:
         connection.execute("UPDATE meta SET value = ? WHERE name = 'clock'", (str(now),))
     return max(seen, now)
 
 
 def reserve(
-    request: Request, connection: sqlite3.Connection, answer: bytes | None = None
+    request: Request,
+    connection: sqlite3.Connection,
+    answer: bytes | None = None,
+    otherwise: bytes | None = None,
 ) -> tuple[int, Answer | None]:
-    """The number of the spend, and its answer: one that it has, or the one given. Theorems 1, 2."""
+    """The number of the spend, and its answer: one that it has, or one given. Theorems 1, 2, 5.
+
+    If a budget is exceeded, ``otherwise`` is the answer, and the accounts are charged nothing.
+    """
     found = connection.execute(
         "SELECT id, fingerprint, state, answer FROM spend WHERE principal = ? AND key = ?",
         (request.principal, request.key),
@@ -58,12 +60,18 @@ def reserve(
     if found is not None:
         number, fingerprint, state, kept = found
         if state == "settled" and kept is None:
-            raise LedgerError(_DELETED)
+            raise LedgerError(DELETED)
         if fingerprint != request.fingerprint:
             raise KeyReused
         return number, None if kept is None else Answer(kept, replayed=True)
     at = _now(connection)
-    charged = [_charge(connection, charge, at) for charge in sorted(request.charges, key=_order)]
+    try:
+        charged = _charge_all(connection, request.charges, at)
+    except BudgetExceeded:
+        if otherwise is None:
+            raise
+        answer = otherwise
+        charged = _charge_all(connection, [replace(one, nano=0) for one in request.charges], at)
     number = connection.execute(
         "INSERT INTO spend (principal, key, fingerprint, state, at, event, answer)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -86,6 +94,21 @@ def reserve(
         return number, None
     _append(connection, "spend", {**told, "answer": commitment(sealed, answer)})
     return number, Answer(answer, replayed=False)
+
+
+def _charge_all(
+    connection: sqlite3.Connection, charges: Sequence[Charge], at: int
+) -> list[tuple[int, int, bytes]]:
+    """Number, amount and salt of every account, or a refusal that has changed none of them."""
+    connection.execute("SAVEPOINT charges")
+    try:
+        found = [_charge(connection, charge, at) for charge in sorted(charges, key=_order)]
+    except BudgetExceeded:
+        connection.execute("ROLLBACK TO charges")
+        connection.execute("RELEASE charges")
+        raise
+    connection.execute("RELEASE charges")
+    return found
 
 
 def _order(charge: Charge) -> tuple[str, str, str]:
@@ -141,7 +164,7 @@ def set_limit(connection: sqlite3.Connection, row: Row, limit: int) -> int:
     return after
 
 
-def settle(number: int, answer: bytes, connection: sqlite3.Connection) -> tuple[bytes, bool]:
+def settle(number: int, answer: bytes, connection: sqlite3.Connection) -> Answer:
     """The answer that is kept: the first one, whoever made it."""
     done = connection.execute(
         "UPDATE spend SET state = 'settled', answer = ? WHERE id = ? AND state = 'reserved'",
@@ -154,11 +177,11 @@ def settle(number: int, answer: bytes, connection: sqlite3.Connection) -> tuple[
         )
         sealed = seal(number, dict(salts))
         _append(connection, "answer", {"spend": number, "answer": commitment(sealed, answer)})
-        return answer, False
+        return Answer(answer, replayed=False)
     kept = connection.execute("SELECT answer FROM spend WHERE id = ?", (number,)).fetchone()
     if kept is None or kept[0] is None:
-        raise LedgerError(_DELETED)
-    return kept[0], True
+        raise LedgerError(DELETED)
+    return Answer(kept[0], replayed=True)
 
 
 def forget(subject: str, connection: sqlite3.Connection) -> int:

@@ -2,8 +2,9 @@
 
 Theory    docs/theory/ledger.md, Theorem 1 (never more than the limit), Theorem 2 (one key, one
           answer, one charge)
-Not here  what is written (spending.py), tables and chain (tables.py), commits (writer.py), checking
-          (verification.py).
+Not here  what is asked of it (asking.py), what is written (spending.py), tables and chain
+          (tables.py), commits (sqlite_commits.py), connections that read (sqlite_readers.py),
+          checking (verification.py).
 
 A charge is on the disk before anything is computed, and an answer before it is sent. A crash in
 between leaves the charge: the same key then computes again and pays nothing more. An answer that
@@ -14,19 +15,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Self
 
-from reticent.errors import require
-from reticent.ledger.accounts import LARGEST, Account, Charge, LedgerError, Request
-from reticent.ledger.spending import Answer, clock, find, forget, reserve, set_limit, settle
+from reticent.ledger.accounts import Account, Answer, LedgerError, Request
+from reticent.ledger.asking import AskedLedger, Doing
+from reticent.ledger.spending import find, forget, reserve, set_limit, settle
+from reticent.ledger.sqlite_commits import SqliteCommits, passing
+from reticent.ledger.sqlite_readers import Readers
 from reticent.ledger.tables import SCHEMA, statements
-from reticent.ledger.writer import Writer, passing
 from reticent.noise import Source
 
 READING = ("foreign_keys=ON", "busy_timeout=60000")
@@ -38,10 +38,11 @@ _ID_BITS = 128
 _PATIENCE = 5000  # milliseconds that erasing waits for readers, and others for it
 
 
-class SqliteLedger:
+class SqliteLedger(AskedLedger):
     """Durable budgets in one file, shared by any number of processes of one machine.
 
     >>> import tempfile, pathlib
+    >>> from reticent.ledger import Charge, Request
     >>> from reticent.guarantees import RECORD, Event, PureDP
     >>> ledger = SqliteLedger.open(pathlib.Path(tempfile.mkdtemp()) / "ledger.db")
     >>> event = Event("example", {}, PureDP.of(0.4, RECORD), private=True)
@@ -55,7 +56,8 @@ class SqliteLedger:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection = connection
-        self._writer = Writer(connection, _gate(path))
+        self._readers = Readers(partial(_reader, path))
+        super().__init__(str(path), SqliteCommits(connection, _gate(path)))
 
     @classmethod
     def open(cls, path: str | Path, *, create: bool = True) -> Self:
@@ -74,61 +76,6 @@ class SqliteLedger:
             raise
         return ledger
 
-    def close(self) -> None:
-        """Finish what waits and close the file; after a fork, only its owner can."""
-        if self._writer.close():
-            self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def once(self, request: Request, make: Callable[[], bytes]) -> Answer:
-        """Charge, make the answer, keep it; or the answer that this key got before.
-
-        ``BudgetExceeded`` charges nothing and calls nothing. If ``make`` fails the charge stays,
-        and the same key may try again without another one.
-        """
-        number, kept = self._writer.run(partial(reserve, request))
-        if kept is not None:
-            return kept
-        made = make()
-        return Answer(*self._writer.run(partial(settle, number, made)))
-
-    def once_with(self, request: Request, answer: bytes) -> Answer:
-        """Charge and keep an answer that is already drawn, in one commit.
-
-        For releases that cannot fail. The answer must not be sent but by what this returns: if the
-        budget is exceeded, or the key has an answer, the one that was drawn is dropped.
-        """
-        return self.submit(request, answer).result()
-
-    def submit(self, request: Request, answer: bytes) -> Future[Answer]:
-        """``once_with``, to wait for later."""
-
-        def both(connection: sqlite3.Connection) -> Answer:
-            number, kept = reserve(request, connection, answer)
-            if kept is None:  # it was reserved before, by somebody who did not finish
-                return Answer(*settle(number, answer, connection))
-            return kept
-
-        return self._writer.submit(both)
-
-    def raise_limit(self, account: Account, limit: int) -> None:
-        """Set a limit that is higher than the one on record; it is written down."""
-        good = isinstance(limit, int) and not isinstance(limit, bool) and 0 <= limit <= LARGEST
-        require(good, "limit", limit, f"from 0 to {LARGEST}")
-
-        def work(connection: sqlite3.Connection) -> None:
-            found = find(connection, account)
-            if found is None:
-                raise LedgerError("there is no such account")
-            set_limit(connection, found, limit)
-
-        self._writer.run(work)
-
     def forget(self, subject: str) -> int:
         """Delete a person's name and answers, in the file and its log; how many accounts they had.
 
@@ -139,32 +86,60 @@ class SqliteLedger:
         self._writer.run_alone(_erase_log)
         return found
 
-    def left(self, charge: Charge) -> int:
-        """What an account would have left for this charge's owner now."""
-        with self.reading() as connection:
-            at = max(int(time.time()), clock(connection))
-            account = charge.account(at)
-            row = find(connection, account)
-        return charge.limit if row is None else max(min(row[1], charge.limit) - row[2], 0)
+    def close(self) -> None:
+        """Finish what waits and leave the file; after a fork, only its owner can."""
+        super().close()
+        self._readers.close()
 
     def reading(self) -> AbstractContextManager[sqlite3.Connection]:
         """A connection that sees one state of the file and changes nothing."""
-        return open_reading(self.path)
+        return self._readers.reading()
+
+    def _reserving(self, request: Request) -> Doing[tuple[int, Answer | None]]:
+        return partial(reserve, request)
+
+    def _settling(self, number: int, answer: bytes) -> Doing[Answer]:
+        return partial(settle, number, answer)
+
+    def _answering(self, request: Request, answer: bytes, otherwise: bytes | None) -> Doing[Answer]:
+        def both(connection: sqlite3.Connection) -> Answer:
+            number, kept = reserve(request, connection, answer, otherwise)
+            if kept is None:  # it was reserved before, by somebody who did not finish
+                return settle(number, answer, connection)
+            return kept
+
+        return both
+
+    def _lifting(self, account: Account, limit: int) -> Doing[None]:
+        def work(connection: sqlite3.Connection) -> None:
+            found = find(connection, account)
+            if found is None:
+                raise LedgerError("there is no such account")
+            set_limit(connection, found, limit)
+
+        return work
 
 
 @contextmanager
 def open_reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection to a ledger that sees one state of it and changes nothing."""
+    readers = Readers(partial(_reader, path))
+    try:
+        with readers.reading() as connection:
+            yield connection
+    finally:
+        readers.close()
+
+
+def _reader(path: Path) -> sqlite3.Connection:
     connection = connect(path, readonly=True)
     try:
-        try:
-            connection.execute("BEGIN")
-            _check_schema(connection)
-        except (sqlite3.Error, UnicodeDecodeError):
-            raise LedgerError(f"{path} is no ledger") from None
-        yield connection
-    finally:
+        _check_schema(connection)
+    except (sqlite3.Error, UnicodeDecodeError, LedgerError) as error:
         connection.close()
+        known = isinstance(error, LedgerError)
+        raise error if known else LedgerError(f"{path} is no ledger") from None
+    return connection
 
 
 def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:

@@ -1,7 +1,8 @@
 """The tables of a ledger in SQLite, and the hash chain that binds its lines.
 
 Notation  chain_0 = H(ledger id), chain_n = H(chain_n-1, kind_n, body_n), H = SHA-256
-Not here  what is written when (sqlite.py), what is checked (verification.py).
+Not here  what is written when (spending.py), what is checked (verification.py), the tables in
+          PostgreSQL (postgres_tables.py).
 
 Lines are only ever added. ``account``, ``charge`` and ``spend`` say the same in a form that can be
 asked; ``verification`` replays the lines and compares. Names of people stand in ``account`` alone,
@@ -73,6 +74,18 @@ def statements() -> Iterator[str]:
         if sqlite3.complete_statement(held):
             yield held.strip()
             held = ""
+
+
+def broken_rules(connection: sqlite3.Connection) -> bool:
+    """Whether the tables do not have the rules they were made with.
+
+    What other packages add beside them is theirs, in tables that begin with ``gateway_``.
+    """
+    rows = connection.execute(
+        "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
+        " AND substr(tbl_name, 1, 8) <> 'gateway_' AND substr(tbl_name, 1, 7) <> 'sqlite_'"
+    )
+    return {row[0] for row in rows} != {statement.removesuffix(";") for statement in statements()}
 
 
 def first_link(ledger: str) -> bytes:

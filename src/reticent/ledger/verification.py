@@ -1,10 +1,10 @@
 """Checking a ledger: replay its lines, and compare with what its tables say.
 
 Theory    docs/theory/ledger.md, Theorem 3 (an edit is noticed)
-Not here  writing (sqlite.py).
+Not here  writing (sqlite.py, postgres.py).
 
-Who can write the file can also write a new chain. Keep the head elsewhere: a head that the chain no
-longer passes through shows that it was rewritten, or that an old copy was put in its place.
+Who can write the tables can also write a new chain. Keep the head elsewhere: a head that the chain
+no longer passes through shows that it was rewritten, or that an old copy was put in its place.
 
 Lines and tables are read side by side, so memory grows with accounts and not with spends.
 """
@@ -21,7 +21,15 @@ from operator import itemgetter
 from typing import Any, Self
 
 from reticent.errors import require
-from reticent.ledger.tables import commitment, first_link, next_link, seal, statements
+from reticent.ledger import postgres_tables, tables
+from reticent.ledger.accounts import Damaged
+from reticent.ledger.interface import Connection
+from reticent.ledger.tables import commitment, first_link, next_link, seal
+
+_DAMAGED = (
+    *(sqlite3.Error, Damaged),  # the latter by PostgreSQL
+    *(TypeError, ValueError, AttributeError, OverflowError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ class Checked:
     problems: tuple[str, ...]
 
 
-def head_of(connection: sqlite3.Connection) -> Head:
+def head_of(connection: Connection) -> Head:
     """The head of a ledger."""
     ledger = connection.execute("SELECT value FROM meta WHERE name = 'ledger'").fetchone()[0]
     last = connection.execute("SELECT seq, chain FROM line ORDER BY seq DESC LIMIT 1").fetchone()
@@ -64,7 +72,7 @@ def head_of(connection: sqlite3.Connection) -> Head:
     return Head(ledger, last[0], last[1].hex())
 
 
-def verify_ledger(connection: sqlite3.Connection, known: Head | None = None) -> Checked:
+def verify_ledger(connection: Connection, known: Head | None = None) -> Checked:
     """Replay all lines; ``known`` is a head that was kept elsewhere."""
     head, problems = Head("", 0, ""), list[str]()
     replay = None
@@ -74,27 +82,26 @@ def verify_ledger(connection: sqlite3.Connection, known: Head | None = None) -> 
         replay = _Replay(connection, problems)
         _follow(connection, head, known, replay)
         replay.end(connection)
-    except (sqlite3.Error, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except _DAMAGED as error:
         problems.append(f"the file is damaged ({type(error).__name__})")
     spends, accounts = (replay.count, len(replay.limits)) if replay is not None else (0, 0)
     return Checked(head, spends, accounts, tuple(problems))
 
 
-def _check_file(connection: sqlite3.Connection, problems: list[str]) -> None:
-    """Its pages and indexes, and the rules that its tables were made with."""
-    for (found,) in connection.execute("PRAGMA integrity_check(20)"):
-        if found != "ok":
-            problems.append(f"the file is damaged: {found.splitlines()[0]}")
-    rules = {
-        row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-    }
-    if rules != {statement.removesuffix(";") for statement in statements()}:
+def _check_file(connection: Connection, problems: list[str]) -> None:
+    """Of PostgreSQL's pages its own checksums tell; rules are compared in both."""
+    if isinstance(connection, sqlite3.Connection):
+        for (found,) in connection.execute("PRAGMA integrity_check(20)"):
+            if found != "ok":
+                problems.append(f"the file is damaged: {found.splitlines()[0]}")
+        broken = tables.broken_rules(connection)
+    else:
+        broken = postgres_tables.broken_rules(connection)
+    if broken:
         problems.append("the tables do not have the rules they were made with")
 
 
-def _follow(
-    connection: sqlite3.Connection, head: Head, known: Head | None, replay: _Replay
-) -> None:
+def _follow(connection: Connection, head: Head, known: Head | None, replay: _Replay) -> None:
     """The chain from its first line to the head."""
     chain, expected = first_link(head.ledger), 1
     passed = known is None or known.seq == 0
@@ -121,7 +128,7 @@ def _follow(
 class _Replay:
     """What the lines say, compared with the tables spend by spend, and in the end by account."""
 
-    def __init__(self, connection: sqlite3.Connection, problems: list[str]) -> None:
+    def __init__(self, connection: Connection, problems: list[str]) -> None:
         self.problems = problems
         self.at = self.count = self.last = 0
         self.limits: dict[int, int] = {}
@@ -211,7 +218,7 @@ class _Replay:
     def _differs(self, number: int) -> None:
         self.problems.append(f"spend {number}: its answer is not the one that was kept")
 
-    def end(self, connection: sqlite3.Connection) -> None:
+    def end(self, connection: Connection) -> None:
         """What no line speaks of, and the accounts."""
         if self._row is not None or self._charged is not None:
             self.problems.append("there are more spends than the lines say")
@@ -244,7 +251,7 @@ class _Replay:
 _NONE, _GONE = "none", "gone"  # instead of a commitment: no answer yet, deleted
 
 
-def _by_spend(connection: sqlite3.Connection) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+def _by_spend(connection: Connection) -> Iterator[tuple[int, list[tuple[int, int]]]]:
     """Charges in order, those of a spend together."""
     rows = connection.execute("SELECT spend, account, nano FROM charge ORDER BY spend, account")
     for spend, group in groupby(rows, key=itemgetter(0)):

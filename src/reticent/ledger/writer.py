@@ -1,40 +1,56 @@
 """One writer for each process, which commits many requests at once: a sync costs the same for all.
 
-Not here  what is written (spending.py).
+Not here  what is written (spending.py), how a store commits (sqlite_commits.py,
+          postgres_commits.py).
 
-Between processes a lock file keeps order: SQLite's own waiting starves some writers for seconds.
-Each piece of work has a savepoint, so one that is refused takes nothing of the others with it. A
-caller hears of its work only after the commit is on the disk.
+A caller hears of its work only after the commit is on the disk.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
-import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
-from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from reticent.ledger.accounts import LedgerError
 
 T = TypeVar("T")
-Work: TypeAlias = Callable[[sqlite3.Connection], Any]
+Work: TypeAlias = Callable[[Any], Any]
 Outcome: TypeAlias = tuple[Any, BaseException | None]
 _MOST = 256  # pieces of work in one commit
+
+
+class Commits(Protocol):
+    """The transactions of a store, for one thread. Other processes of the store wait meanwhile."""
+
+    def commit(self, batch: Sequence[Work]) -> list[Outcome]:
+        """All of it in one transaction, on the disk on return; or an error, and nothing of it.
+
+        A piece that fails takes nothing of the others with it.
+        """
+
+    def alone(self, work: Work) -> Any:
+        """What ``work`` returns, outside of transactions."""
+
+    def named(self, error: BaseException) -> BaseException:
+        """Errors of the store as the ledger's."""
+
+    def close(self) -> None:
+        """End it."""
+
+    def leave(self) -> None:
+        """In a forked child: let go of what would keep others waiting after the owner's death."""
 
 
 class Writer:
     """Runs work in the order it comes, in transactions of up to 256 pieces."""
 
-    def __init__(self, connection: sqlite3.Connection, gate: Path) -> None:
-        self._connection = connection
-        self._gate = _open_gate(gate)
+    def __init__(self, commits: Commits) -> None:
+        self._commits = commits
         self._waiting: SimpleQueue[tuple[Work, Future[Any], bool] | None] = SimpleQueue()
         self._pid = os.getpid()
         self._closing = False
@@ -43,15 +59,15 @@ class Writer:
         self._thread.start()
         _WRITERS.add(self)
 
-    def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def run(self, work: Callable[[Any], T]) -> T:
         """The result of ``work``, once it is committed."""
         return self.submit(work).result()
 
-    def run_alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def run_alone(self, work: Callable[[Any], T]) -> T:
         """The result of ``work`` that needs to be outside of transactions."""
         return self.submit(work, alone=True).result()
 
-    def submit(self, work: Callable[[sqlite3.Connection], T], *, alone: bool = False) -> Future[T]:
+    def submit(self, work: Callable[[Any], T], *, alone: bool = False) -> Future[T]:
         """The same, to wait for later; cancelled before it began, it is not done."""
         if os.getpid() != self._pid:
             raise LedgerError("this ledger was opened before a fork; open it again in each process")
@@ -72,15 +88,12 @@ class Writer:
                 self._waiting.put(None)
         self._thread.join()
         if first:
-            os.close(self._gate)
-            self._gate = -1
+            self._commits.close()
         return first
 
-    def leave_gate(self) -> None:
-        """In a child: a copy of the gate would keep it shut after its owner's death."""
-        if self._gate >= 0:
-            os.close(self._gate)
-            self._gate = -1
+    def leave(self) -> None:
+        """In a forked child."""
+        self._commits.leave()
 
     def _serve(self) -> None:
         last = False
@@ -104,51 +117,16 @@ class Writer:
 
     def _commit(self, batch: list[Work]) -> list[Outcome]:
         try:
-            fcntl.flock(self._gate, fcntl.LOCK_EX)
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                outcomes = [self._attempt(work) for work in batch]
-                self._connection.execute("COMMIT")
-            finally:
-                fcntl.flock(self._gate, fcntl.LOCK_UN)
-        except BaseException as error:  # told to every caller: nothing of the batch is on the disk
-            with suppress(sqlite3.Error):
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-            return [(None, _named(error))] * len(batch)
-        return outcomes
-
-    def _attempt(self, work: Work) -> Outcome:
-        self._connection.execute("SAVEPOINT one")
-        try:
-            value = work(self._connection)
-        except Exception as error:
-            self._connection.execute("ROLLBACK TO one")
-            self._connection.execute("RELEASE one")
-            return None, _named(error)
-        self._connection.execute("RELEASE one")
-        return value, None
+            outcomes = self._commits.commit(batch)
+        except BaseException as error:  # told to every caller
+            return [(None, self._commits.named(error))] * len(batch)
+        return [(value, failed and self._commits.named(failed)) for value, failed in outcomes]
 
     def _alone(self, work: Work) -> Outcome:
         try:
-            return work(self._connection), None
+            return self._commits.alone(work), None
         except Exception as error:
-            return None, _named(error)
-
-
-@contextmanager
-def passing(gate: Path) -> Iterator[None]:
-    """Hold the lock file, as every writer does while it writes."""
-    handle = _open_gate(gate)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _open_gate(gate: Path) -> int:
-    return os.open(gate, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            return None, self._commits.named(error)
 
 
 def _tell(waiting: list[Future[Any]], outcomes: list[Outcome]) -> None:
@@ -159,19 +137,12 @@ def _tell(waiting: list[Future[Any]], outcomes: list[Outcome]) -> None:
             done.set_exception(failure)
 
 
-def _named(error: BaseException) -> BaseException:
-    """Errors of SQLite as the ledger's: a full disk, a file that may not be written."""
-    if isinstance(error, sqlite3.Error):
-        return LedgerError(f"the ledger could not be written: {error}")
-    return error
-
-
 _WRITERS: weakref.WeakSet[Writer] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
     for writer in list(_WRITERS):
-        writer.leave_gate()
+        writer.leave()
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -1,28 +1,40 @@
 """Ledgers for tests: the contract's tests run for every store in ``STORES``."""
 
+import os
+import re
+import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reticent.guarantees import RECORD, Event, PureDP
-from reticent.ledger import Charge, Checked, Head, Request, SqliteLedger, verify_ledger
+from reticent.ledger import Charge, Checked, Head, Ledger, Request, open_reading, verify_ledger
+from reticent.ledger import open_ledger as open_ledger_at
 from reticent.ledger.reports import balances
+
+try:
+    import psycopg
+
+    from benchmarks.postgres_server import programs, running
+except ImportError:
+    psycopg = None  # type: ignore[assignment]
 
 EVENT = Event("test", {"scale": 1}, PureDP(1, RECORD), private=True)
 
 
 @dataclass
-class SqliteStore:
+class Store:
     """What a test needs of a store: another handle on it, what it holds, whether it fits."""
 
-    path: Path
-    opened: list[SqliteLedger] = field(default_factory=list)
+    address: Any
+    opened: list[Ledger] = field(default_factory=list)
 
-    def open(self) -> SqliteLedger:
-        ledger = SqliteLedger.open(self.path)
+    def open(self) -> Ledger:
+        ledger = open_ledger_at(self.address)
         self.opened.append(ledger)
         return ledger
 
@@ -41,7 +53,7 @@ class SqliteStore:
             return int(rows.fetchone()[0])
 
     def checked(self, known: Head | None = None) -> Checked:
-        with self.opened[0].reading() as connection:
+        with open_reading(self.address) as connection:
             return verify_ledger(connection, known)
 
     def close(self) -> None:
@@ -49,16 +61,109 @@ class SqliteStore:
             ledger.close()
 
 
-STORES: dict[str, Callable[[Path], Any]] = {
-    "sqlite": lambda folder: SqliteStore(folder / "ledger.db"),
-}
+class SqliteStore(Store):
+    refusal = sqlite3.IntegrityError
+
+    def raw(self, *statements: Any) -> int:
+        """As somebody with the file in hand."""
+        held = sqlite3.connect(self.address, isolation_level=None)
+        held.execute("PRAGMA foreign_keys=ON")
+        try:
+            return sum(held.execute(*statement).rowcount for statement in statements)
+        finally:
+            held.close()
+
+    def edit(self, *statements: Any) -> int | None:
+        """With rules taken away, and put back."""
+        held = sqlite3.connect(self.address, isolation_level=None)
+        held.execute("PRAGMA foreign_keys=OFF")
+        held.execute("PRAGMA ignore_check_constraints=ON")
+        rules = held.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        kept = rules.fetchall()
+        for name, _ in kept:
+            held.execute(f"DROP TRIGGER {name}")
+        changed = sum(held.execute(*statement).rowcount for statement in statements)
+        for _, sql in kept:
+            held.execute(sql)
+        held.close()
+        return changed
+
+
+class PostgresStore(Store):
+    refusal = Exception if psycopg is None else psycopg.Error
+
+    def raw(self, *statements: Any, first: str = "") -> int:
+        """As the owner of the database, who may do anything."""
+        changed = 0
+        with psycopg.connect(self.address, autocommit=True) as held:
+            held.execute(f"SET search_path = reticent; {first}")
+            for sql, *values in statements:
+                words = {"zeroblob(": "zeros(", "x'00'": "decode('00', 'hex')", "?": "%s"}
+                for word, own in words.items():
+                    sql = sql.replace(word, own)
+                sql = re.sub(r"zeros\((\d+)\)", r"decode(repeat('00', \1), 'hex')", sql)
+                changed += held.execute(sql, *values).rowcount
+        return changed
+
+    def edit(self, *statements: Any) -> int | None:
+        """With triggers asleep; nothing where a check, which cannot sleep, refuses it."""
+        try:
+            return self.raw(*statements, first="SET session_replication_role = replica")
+        except psycopg.errors.CheckViolation:
+            return None
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Any]:
+    """A server for the session, in memory where that can be: syncs are for the fault runs."""
+    missing = "psycopg" if psycopg is None else None
+    if missing is None and programs() is None:
+        missing = "the programs of a PostgreSQL server"
+    if missing is not None:
+        if os.environ.get("RETICENT_REQUIRE_POSTGRES") == "1":
+            pytest.fail(f"{missing} must be installed here")
+        pytest.skip(f"{missing} are not installed" if " " in missing else f"no {missing}")
+    memory = Path("/dev/shm")
+    with running(under=str(memory) if os.access(memory, os.W_OK) else None) as server:
+        yield server
+
+
+def sqlite_store(request: Any) -> SqliteStore:
+    return SqliteStore(request.getfixturevalue("tmp_path") / "ledger.db")
+
+
+def postgres_store(request: Any) -> PostgresStore:
+    server = request.getfixturevalue("postgres_server")
+    database = f"test_{next(_NUMBERS)}"
+    server.execute(f"CREATE DATABASE {database}")
+    return PostgresStore(server.address(database))
+
+
+_NUMBERS = count()
+STORES: dict[str, Callable[[Any], Any]] = {"postgres": postgres_store, "sqlite": sqlite_store}
 
 
 @pytest.fixture(params=sorted(STORES))
-def store(request: Any, tmp_path: Path) -> Iterator[Any]:
-    made = STORES[request.param](tmp_path)
+def store(request: Any) -> Iterator[Any]:
+    made = STORES[request.param](request)
     yield made
     assert made.opened, "a test of the contract opens the ledger"
+    made.close()
+
+
+@pytest.fixture
+def sqlite(request: Any) -> Iterator[Any]:
+    """A file for a ledger, for what only SQLite does."""
+    made = sqlite_store(request)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def postgres(request: Any) -> Iterator[Any]:
+    """A database for a ledger, for what only PostgreSQL does."""
+    made = postgres_store(request)
+    yield made
     made.close()
 
 

@@ -6,21 +6,19 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
-from reticent.ledger import LedgerError, SqliteLedger
+from reticent.ledger import LedgerError, open_ledger
 
 ASK = """
 import sys
-from pathlib import Path
 from reticent.errors import BudgetExceeded
 from reticent.guarantees import RECORD, Event, PureDP
-from reticent.ledger import Charge, Request, SqliteLedger
-path, name, keys = Path(sys.argv[1]), sys.argv[2], sys.argv[3].split(",")
+from reticent.ledger import Charge, Request, open_ledger
+address, name, keys = sys.argv[1], sys.argv[2], sys.argv[3].split(",")
 sys.stdin.readline()
-ledger = SqliteLedger.open(path)
+ledger = open_ledger(address)
 event = Event("test", {"scale": 1}, PureDP(1, RECORD), private=True)
 for key in keys:
     charge = Charge(subject="ann", provider="club", nano=4, limit=40)
@@ -33,11 +31,11 @@ ledger.close()
 """
 
 
-def together(path: Path, keys: list[str]) -> list[list[list[str]]]:
+def together(address: object, keys: list[str]) -> list[list[list[str]]]:
     """Processes that begin at the same time; what each printed, a line each."""
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", ASK, path, f"process{n}", one],
+            [sys.executable, "-c", ASK, str(address), f"process{n}", one],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -54,19 +52,21 @@ def together(path: Path, keys: list[str]) -> list[list[list[str]]]:
     return [[line.split() for line in text.splitlines()] for text in printed]
 
 
-def test_one_file_made_by_six_processes_at_once_and_one_key(tmp_path) -> None:
-    path = tmp_path / "ledger.db"
-    printed = together(path, ["1,2,3"] * 6)
+def test_one_store_made_by_six_processes_at_once_and_one_key(store) -> None:
+    printed = together(store.address, ["1,2,3"] * 6)
     assert len({str(lines) for lines in printed}) == 1
-    with SqliteLedger.open(path) as ledger, ledger.reading() as connection:
-        assert connection.execute("SELECT spent FROM account").fetchall() == [(12,)]
+    assert len(printed[0]) == 3
+    store.open()
+    assert store.spent() == {("ann", "club", "overall", ""): (40, 12)}
 
 
-def test_the_last_units_go_to_as_many_as_there_are(tmp_path) -> None:
+def test_the_last_units_go_to_as_many_as_there_are(store) -> None:
     keys = [",".join(f"{n}.{m}" for m in range(6)) for n in range(4)]
-    printed = together(tmp_path / "ledger.db", keys)
+    printed = together(store.address, keys)
     answered = [line for lines in printed for line in lines if line[1] != "refused"]
     assert len(answered) == 10
+    store.open()
+    assert store.checked().problems == ()
 
 
 def forked(work) -> int:
@@ -84,34 +84,36 @@ def forked(work) -> int:
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 
 
-def test_a_fork_must_open_its_own(tmp_path, ask) -> None:
-    path = tmp_path / "ledger.db"
-    with SqliteLedger.open(path) as ledger:
-        ledger.once_with(ask(1, nano=1), b"x")
+def test_a_fork_must_open_its_own(store, ask) -> None:
+    ledger = store.open()
+    ledger.once_with(ask(1, nano=1), b"x")
+    store.spent()
 
-        def child() -> int:
-            try:
-                ledger.once_with(ask(2, nano=1), b"y")
-            except LedgerError as error:
-                if "fork" not in str(error):
-                    return 2
-            ledger.close()  # not its to close
-            with SqliteLedger.open(path) as own:
-                own.once_with(ask(3, nano=1), b"z")
-            return 0
+    def child() -> int:
+        try:
+            ledger.once_with(ask(2, nano=1), b"y")
+        except LedgerError as error:
+            if "fork" not in str(error):
+                return 2
+        if len(store.spent()) != 1:
+            return 3
+        ledger.close()  # not its to close
+        with open_ledger(store.address) as own:
+            own.once_with(ask(3, nano=1), b"z")
+        return 0
 
-        assert forked(child) == 0
-        ledger.once_with(ask(4, nano=1), b"x")
-        assert ledger.once_with(ask(3, nano=1), b"n").value == b"z"
+    assert forked(child) == 0
+    ledger.once_with(ask(4, nano=1), b"x")
+    assert ledger.once_with(ask(3, nano=1), b"n").value == b"z"
+    assert store.spent() == {("ann", "club", "overall", ""): (10, 3)}
 
 
-def test_a_child_that_outlives_a_writer_does_not_keep_its_lock(tmp_path, ask) -> None:
-    """The lock belongs to an open file, which a fork shares: it would be held for ever."""
-    path = tmp_path / "ledger.db"
+def test_a_child_that_outlives_a_writer_does_not_keep_its_lock(store) -> None:
+    """The lock belongs to an open file or socket, which a fork shares: held for ever."""
     ready, told = multiprocessing.Pipe()
 
     def owner() -> int:
-        ledger = SqliteLedger.open(path)
+        ledger = open_ledger(store.address)
 
         def work(connection) -> None:  # in the writer's thread, with the lock held
             grandchild = os.fork()
@@ -121,13 +123,15 @@ def test_a_child_that_outlives_a_writer_does_not_keep_its_lock(tmp_path, ask) ->
             told.send(grandchild)
             os.kill(os.getpid(), signal.SIGKILL)
 
-        ledger._writer.run(work)
+        ledger.write(work)
         return 1
 
     assert forked(owner) == -signal.SIGKILL
     grandchild = ready.recv()
     try:
-        script = "import sys; from reticent.ledger import SqliteLedger as L; L.open(sys.argv[1])"
-        subprocess.run([sys.executable, "-c", script, path], timeout=20, check=True)
+        script = "import sys; from reticent.ledger import open_ledger as o; o(sys.argv[1]).close()"
+        command = [sys.executable, "-c", script, str(store.address)]
+        subprocess.run(command, timeout=20, check=True)
     finally:
         os.kill(grandchild, signal.SIGKILL)
+    store.open()

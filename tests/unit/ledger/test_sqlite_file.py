@@ -90,37 +90,6 @@ def test_a_file_that_may_not_be_written(path, ask) -> None:
     readonly.close()
 
 
-def test_the_tables_refuse_what_would_undo_a_spend(path, ask) -> None:
-    with SqliteLedger.open(path) as ledger:
-        ledger.once_with(ask(), b"x")
-    held = sqlite3.connect(path, isolation_level=None)
-    for statement in (
-        "UPDATE account SET spent = 0",
-        "UPDATE account SET spent = 11",
-        "UPDATE account SET lim = 3",
-        "DELETE FROM account",
-        "DELETE FROM spend",
-        "UPDATE spend SET key = 'other'",
-        "UPDATE spend SET principal = 'other'",
-        "UPDATE spend SET fingerprint = 'other'",
-        "UPDATE spend SET event = '{}'",
-        "UPDATE spend SET at = 0",
-        "UPDATE spend SET state = 'reserved'",
-        "UPDATE spend SET answer = x'00'",
-        "UPDATE charge SET nano = 0",
-        "DELETE FROM charge",
-        "UPDATE line SET body = '{}'",
-        "DELETE FROM line",
-        "INSERT INTO spend SELECT NULL, principal, key, fingerprint, state, at, event, answer"
-        " FROM spend",
-        "INSERT INTO account (period, lim, spent) VALUES ('', 1, 2)",
-        "INSERT INTO account (period, lim) VALUES ('', 'much')",
-    ):
-        with pytest.raises(sqlite3.IntegrityError):
-            held.execute(statement)
-    held.close()
-
-
 def bytes_of(folder) -> bytes:
     return b"".join(one.read_bytes() for one in sorted(folder.iterdir()))
 

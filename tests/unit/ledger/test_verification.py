@@ -4,20 +4,25 @@ import json
 import random
 import shutil
 import sqlite3
+from pathlib import Path
 
 import pytest
 
 from reticent.errors import ParameterError
-from reticent.ledger import Head, LedgerError, SqliteLedger, head_of, verify_ledger
-from reticent.ledger.sqlite import open_reading
+from reticent.ledger import (
+    Head,
+    LedgerError,
+    SqliteLedger,
+    head_of,
+    open_reading,
+    verify_ledger,
+)
 from reticent.ledger.tables import first_link, next_link
 
 
-@pytest.fixture
-def path(tmp_path, ask, charge):
-    """A ledger with a bit of everything, closed."""
-    path = tmp_path / "ledger.db"
-    with SqliteLedger.open(path) as ledger:
+def fill(store, ask, charge) -> None:
+    """A bit of everything, closed."""
+    with store.open() as ledger:
         ledger.once_with(ask(1), b"one")
         ledger.once(ask(2, subject="bob", renews="daily"), lambda: b"two")
         both = (charge("ann", nano=1, limit=9), charge("cid", what="item: tea"))
@@ -26,7 +31,19 @@ def path(tmp_path, ask, charge):
             ledger.once(ask(4, subject="dan"), lambda: bytes([1 // 0]))
         ledger.once_with(ask(5, subject="eve"), b"five")
         ledger.forget("eve")
-    return path
+        ledger.once_with(ask(6, subject="gus", nano=11), b"six", otherwise=b"nothing")
+
+
+@pytest.fixture
+def filled(store, ask, charge):
+    fill(store, ask, charge)
+    return store
+
+
+@pytest.fixture
+def path(sqlite, ask, charge):
+    fill(sqlite, ask, charge)
+    return sqlite.address
 
 
 def problems(path, known=None):
@@ -39,28 +56,10 @@ def head(path):
         return head_of(connection)
 
 
-def edit(path, *statements, keep_rules=True):
-    """As somebody with the file in hand would: rules taken away, and put back."""
-    held = sqlite3.connect(path, isolation_level=None)
-    held.execute("PRAGMA foreign_keys=OFF")
-    held.execute("PRAGMA ignore_check_constraints=ON")
-    rules = held.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-    for name, _ in rules:
-        held.execute(f"DROP TRIGGER {name}")
-    changed = sum(held.execute(*statement).rowcount for statement in statements)
-    if keep_rules:
-        for _, sql in rules:
-            held.execute(sql)
-    held.close()
-    return changed
-
-
-def test_it_holds(path) -> None:
-    assert problems(path) == ()
-    assert problems(path, head(path)) == ()
-    with open_reading(path) as connection:
-        checked = verify_ledger(connection)
-    assert (checked.spends, checked.accounts) == (5, 5)
+def test_it_holds(filled) -> None:
+    checked = filled.checked()
+    assert checked.problems == filled.checked(checked.head).problems == ()
+    assert (checked.spends, checked.accounts) == (6, 6)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +82,8 @@ def test_it_holds(path) -> None:
         "UPDATE account SET salt = zeroblob(16) WHERE subject IS NULL",
         "UPDATE account SET id = 77 WHERE subject = 'dan'",
         "DELETE FROM account WHERE subject = 'dan'",
-        "INSERT INTO account (subject, provider, what, period, salt, lim)"
-        " VALUES ('fay', 'club', 'overall', '', zeroblob(16), 5)",
+        "INSERT INTO account (id, subject, provider, what, period, salt, lim)"
+        " VALUES (99, 'fay', 'club', 'overall', '', zeroblob(16), 5)",
         "UPDATE spend SET principal = 'shop' WHERE key = '1'",
         "UPDATE spend SET key = 'other' WHERE key = '1'",
         "UPDATE spend SET key = 'other' WHERE key = '5'",
@@ -133,43 +132,81 @@ def test_it_holds(path) -> None:
         "INSERT INTO line VALUES (99, 'forget', '{\"accounts\":[1]}', zeroblob(32))",
     ],
 )
-def test_every_edit_is_found(path, statement) -> None:
-    assert edit(path, (statement,)) == 1 or "DELETE" in statement
-    assert problems(path)
+def test_every_edit_is_found(filled, statement) -> None:
+    changed = filled.edit((statement,))
+    if changed is None:
+        return  # refused
+    assert changed == 1 or "DELETE" in statement
+    assert filled.checked().problems
 
 
-def test_the_way_of_editing_itself_is_not_what_is_found(path) -> None:
-    edit(path, ("UPDATE line SET body = body",))
-    assert problems(path) == ()
+def test_the_way_of_editing_itself_is_not_what_is_found(filled) -> None:
+    filled.edit(("UPDATE line SET body = body",))
+    assert filled.checked().problems == ()
 
 
-def test_two_lines_that_changed_places_are_found(path) -> None:
-    edit(
-        path,
+def test_two_lines_that_changed_places_are_found(filled) -> None:
+    filled.edit(
         ("UPDATE line SET seq = -1 WHERE seq = 2",),
         ("UPDATE line SET seq = 2 WHERE seq = 3",),
         ("UPDATE line SET seq = 3 WHERE seq = -1",),
     )
-    assert problems(path)
+    assert filled.checked().problems
 
 
-@pytest.mark.parametrize(
-    "statement",
-    ["DROP TRIGGER line_fixed", "DROP INDEX charge_account", "CREATE TABLE more (x)"],
-)
-def test_rules_that_were_taken_away_are_found(path, statement) -> None:
-    held = sqlite3.connect(path)
-    held.execute(statement)
-    held.close()
-    assert problems(path) == ("the tables do not have the rules they were made with",)
+RULES = {
+    "SqliteStore": ("DROP TRIGGER line_fixed", "DROP INDEX charge_account"),
+    "PostgresStore": (
+        "DROP TRIGGER line_fixed ON line",
+        "ALTER TABLE line DISABLE TRIGGER line_fixed",
+        "DROP TRIGGER spend_kept ON spend",
+        "DROP INDEX charge_account",
+        "ALTER TABLE account DROP CONSTRAINT account_within",
+        "ALTER TABLE charge DROP CONSTRAINT charge_spend_fkey",
+        "ALTER TABLE spend DROP CONSTRAINT spend_principal_key_key",
+        "ALTER TABLE account ALTER names DROP EXPRESSION",
+        "CREATE OR REPLACE FUNCTION line_guard() RETURNS trigger LANGUAGE plpgsql"
+        " AS 'BEGIN RETURN NULL; END'",
+        "CREATE OR REPLACE FUNCTION period_of(renews text, moment bigint) RETURNS text"
+        " LANGUAGE plpgsql AS 'BEGIN RETURN moment; END'",
+        "CREATE RULE silent AS ON UPDATE TO account DO INSTEAD NOTHING",
+        "CREATE FUNCTION more() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    ),
+}
 
 
-def rewrite(path, change):
+def test_rules_that_were_taken_away_are_found(store, ask, charge) -> None:
+    taken = (*RULES[type(store).__name__], "CREATE TABLE more (x int)")
+    for number, statement in enumerate(taken):
+        fresh = type(store)(store.address)
+        if isinstance(store.address, Path):
+            fresh.address = store.address.with_name(f"{number}.db")
+        else:
+            fresh.raw(("DROP SCHEMA IF EXISTS reticent CASCADE",))
+        fill(fresh, ask, charge)
+        assert fresh.checked().problems == ()
+        fresh.raw((statement,))
+        found = fresh.checked().problems
+        assert found == ("the tables do not have the rules they were made with",), statement
+    store.open().close()
+
+
+def test_tables_of_the_gateway_are_its_own(filled) -> None:
+    filled.raw(
+        ("CREATE TABLE gateway_person (id INTEGER PRIMARY KEY, name TEXT UNIQUE)",),
+        ("CREATE INDEX gateway_names ON gateway_person (name)",),
+    )
+    assert filled.checked().problems == ()
+    filled.open().close()
+    filled.raw(("DROP TABLE gateway_person",), ("CREATE TABLE gatewayperson (id INTEGER)",))
+    assert filled.checked().problems
+
+
+def rewrite(store, change):
     """A new chain over changed lines: what the owner of the file can do."""
-    held = sqlite3.connect(path, isolation_level=None)
-    ledger = held.execute("SELECT value FROM meta WHERE name = 'ledger'").fetchone()[0]
-    rows = held.execute("SELECT seq, kind, body FROM line ORDER BY seq").fetchall()
-    held.close()
+    with open_reading(store.address) as held:
+        ledger = held.execute("SELECT value FROM meta WHERE name = 'ledger'").fetchone()[0]
+        rows = held.execute("SELECT seq, kind, body FROM line ORDER BY seq").fetchall()
     chain, statements = first_link(ledger), [("DELETE FROM line",)]
     for seq, kind, body in rows:
         told = json.loads(body)
@@ -177,24 +214,23 @@ def rewrite(path, change):
         text = json.dumps(told, sort_keys=True, separators=(",", ":"))
         chain = next_link(chain, kind, text)
         statements.append(("INSERT INTO line VALUES (?, ?, ?, ?)", (seq, kind, text, chain)))
-    edit(path, *statements)
+    store.edit(*statements)
 
 
-def test_a_rewritten_chain_is_found_by_a_head_only(path) -> None:
-    known = head(path)
+def test_a_rewritten_chain_is_found_by_a_head_only(filled) -> None:
+    known = filled.checked().head
 
     def cheaper(kind, told):
         if kind == "spend" and told["spend"] == 1:
             told["charges"][0][1] -= 1
 
-    rewrite(path, cheaper)
-    edit(
-        path,
+    rewrite(filled, cheaper)
+    filled.edit(
         ("UPDATE charge SET nano = nano - 1 WHERE spend = 1",),
         ("UPDATE account SET spent = spent - 1 WHERE id = 1",),
     )
-    assert problems(path) == ()
-    assert problems(path, known) == (
+    assert filled.checked().problems == ()
+    assert filled.checked(known).problems == (
         "the chain does not pass through the head: an old or rewritten copy",
     )
 
@@ -204,7 +240,7 @@ def test_an_old_copy_is_found_by_a_head_only(path, ask) -> None:
     shutil.copy(path, copy)
     old = head(path)
     with SqliteLedger.open(path) as ledger:
-        ledger.once_with(ask(6, subject="fay"), b"x")
+        ledger.once_with(ask(7, subject="fay"), b"x")
     new = head(path)
     assert problems(path, old) == problems(path, new) == ()
     shutil.copy(copy, path)

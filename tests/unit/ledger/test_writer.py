@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from reticent.ledger import LedgerError, SqliteLedger
+from reticent.ledger.sqlite_commits import SqliteCommits
 from reticent.ledger.writer import Writer
 
 
@@ -39,9 +40,9 @@ def test_what_has_begun_cannot_be_cancelled(ledger, ask) -> None:
     assert future.result(10)
 
 
-def test_nobody_waits_for_ever_when_it_closes(tmp_path, ask) -> None:
+def test_nobody_waits_for_ever_when_it_closes(open_ledger, ask) -> None:
     for attempt in range(20):
-        ledger = SqliteLedger.open(tmp_path / "ledger.db")
+        ledger = open_ledger()
 
         def call(n, ledger=ledger, attempt=attempt):
             try:
@@ -91,7 +92,7 @@ def test_a_full_disk_is_told_to_all_and_passes(tmp_path, ask, word) -> None:
 def test_errors_of_one_piece_are_its_own(tmp_path) -> None:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     connection.execute("CREATE TABLE t (x)")
-    writer = Writer(connection, tmp_path / "gate")
+    writer = Writer(SqliteCommits(connection, tmp_path / "gate"))
 
     def wrong(held: sqlite3.Connection) -> None:
         held.execute("INSERT INTO t VALUES (1)")
@@ -104,4 +105,3 @@ def test_errors_of_one_piece_are_its_own(tmp_path) -> None:
     assert writer.run(lambda held: held.execute("SELECT x FROM t").fetchall()) == [(2,)]
     assert writer.close()
     assert not writer.close()
-    connection.close()

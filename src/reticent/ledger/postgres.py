@@ -1,0 +1,172 @@
+"""A ledger in a PostgreSQL database, for processes of several hosts.
+
+Theory    docs/theory/ledger.md, Theorem 1 (never more than the limit), Theorem 2 (one key, one
+          answer, one charge), Theorem 5 (a refusal that nobody sees)
+Not here  what is asked of it (asking.py), what is written (postgres_functions.py), tables
+          (postgres_tables.py), commits (postgres_commits.py), checking (verification.py).
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractContextManager
+from typing import Any, Self
+
+from reticent.errors import BudgetExceeded
+from reticent.ledger.accounts import DELETED, Account, Answer, KeyReused, LedgerError, Request
+from reticent.ledger.asking import AskedLedger, Doing
+from reticent.ledger.interface import Connection
+from reticent.ledger.postgres_commits import Call, PostgresCommits, Row
+from reticent.ledger.postgres_connection import (
+    PostgresConnection,
+    Readers,
+    Server,
+    check_schema,
+    shown,
+)
+from reticent.ledger.postgres_tables import PLACE, script
+from reticent.ledger.tables import SCHEMA
+from reticent.noise import Source
+
+_RESERVE = (
+    "SELECT * FROM reserve(%s, %s, %s, %s, %s::bigint, %s, %s::text[], %s::text[], %s::text[],"
+    " %s::text[], %s::bigint[], %s::bigint[], %s, %s)"
+)
+_ID_BITS = 128
+
+
+class PostgresLedger(AskedLedger):
+    """Durable budgets in the schema ``reticent`` of a database.
+
+    A request fails with ``LedgerError`` when the connection is lost before the server's word has
+    come: whether it was charged is then not known, and the same key finds out.
+    """
+
+    def __init__(self, address: str, commits: PostgresCommits) -> None:
+        super().__init__(shown(address), commits)
+        self._readers = Readers(address)
+        self._source = Source.system()
+
+    @classmethod
+    def open(cls, address: str, *, create: bool = True) -> Self:
+        """The ledger in this database, made if it is not there."""
+        commits = PostgresCommits(address)
+        ledger = cls(address, commits)
+        try:
+            commits.ledger = ledger._writer.run(_prepare if create else _known)
+        except LedgerError as error:
+            ledger.close()
+            where = f"{ledger.address} cannot be opened as a ledger"
+            raise LedgerError(f"{where}: {error}") from None
+        except BaseException:
+            ledger.close()
+            raise
+        return ledger
+
+    def close(self) -> None:
+        """Finish what waits and close the connections; after a fork, only its owner can."""
+        if self._writer.close():
+            self._readers.close()
+
+    def forget(self, subject: str) -> int:
+        """Delete a person's names and answers from the tables; how many accounts they had.
+
+        The server's log of changes holds them until it is reused, and so do backups and archives:
+        they are its operator's to erase.
+        """
+        found: int = self._writer.run(Call("SELECT forget(%s)", (subject,), lambda row: row[0]))
+        self._writer.run_alone(_sweep)
+        return found
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A connection that sees one state of the database and changes nothing."""
+        return self._readers.reading()
+
+    def _reserving(self, request: Request) -> Doing[tuple[int, Answer | None]]:
+        return self._call(request, None, None, lambda row: (row[1], _answer(request, row)))
+
+    def _answering(self, request: Request, answer: bytes, otherwise: bytes | None) -> Doing[Answer]:
+        return self._call(request, answer, otherwise, lambda row: _answer(request, row))
+
+    def _call(
+        self, request: Request, answer: bytes | None, otherwise: bytes | None, means: Any
+    ) -> Call:
+        charges = _sorted(request)
+        parameters = (
+            *(request.principal, request.key, request.fingerprint, request.told),
+            *(int(time.time()), self._source.bits(_ID_BITS).to_bytes(_ID_BITS // 8, "big")),
+            *([getattr(one, name) for one in charges] for name in ("subject", "provider", "what")),
+            [one.renews for one in charges],
+            *(_numbers([one.nano for one in charges]), _numbers([one.limit for one in charges])),
+            *(_bytes(answer), _bytes(otherwise)),
+        )
+        return Call(_RESERVE, parameters, means)
+
+    def _settling(self, number: int, answer: bytes) -> Doing[Answer]:
+        def means(row: Row) -> Answer:
+            if row[0] == "deleted":
+                raise LedgerError(DELETED)
+            return Answer(row[1], replayed=row[0] == "replayed")
+
+        return Call("SELECT * FROM settle(%s::bigint, %s)", (number, _bytes(answer)), means)
+
+    def _lifting(self, account: Account, limit: int) -> Doing[None]:
+        def means(row: Row) -> None:
+            if not row[0]:
+                raise LedgerError("there is no such account")
+
+        names = (account.subject, account.provider, account.what, account.period)
+        return Call("SELECT lift_limit(%s, %s, %s, %s, %s::bigint)", (*names, limit), means)
+
+
+def _sorted(request: Request) -> list[Any]:
+    return sorted(request.charges, key=lambda one: (one.subject, one.provider, one.what))
+
+
+def _numbers(amounts: list[int]) -> str:
+    """As the server writes arrays: one type, whatever the size of the numbers."""
+    return "{" + ",".join(map(str, amounts)) + "}"
+
+
+def _bytes(answer: bytes | None) -> bytes | None:
+    if answer is not None and not isinstance(answer, bytes):
+        raise TypeError("an answer is bytes")
+    return answer
+
+
+def _answer(request: Request, row: Row) -> Answer | None:
+    """What the function's outcome means."""
+    outcome, _, kept, place, remaining = row
+    if outcome == "refused":
+        charge = _sorted(request)[place - 1]
+        raise BudgetExceeded(f"budget with {charge.provider!r}", charge.nano, remaining)
+    if outcome == "reused":
+        raise KeyReused
+    if outcome == "deleted":
+        raise LedgerError(DELETED)
+    return None if outcome == "reserved" else Answer(kept, replayed=outcome == "replayed")
+
+
+def _prepare(connection: PostgresConnection) -> str:
+    found = connection.execute(
+        "SELECT count(*), count(*) FILTER (WHERE relname = 'meta') FROM pg_class"
+        " JOIN pg_namespace AS n ON n.oid = relnamespace WHERE nspname = ?",
+        (PLACE,),
+    ).fetchone()
+    if found == (0, 0):
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {PLACE}")
+        for statement in script():
+            connection.execute(statement)
+        number = f"{Source.system().bits(_ID_BITS):032x}"
+        for row in {"schema": SCHEMA, "ledger": number, "clock": "0"}.items():
+            connection.execute("INSERT INTO meta VALUES (?, ?)", row)
+    return _known(connection)
+
+
+def _known(connection: PostgresConnection) -> str:
+    return check_schema(connection.held)
+
+
+def _sweep(connection: Server) -> None:
+    """Clear away the rows as they were before; it waits for nobody who still reads them."""
+    connection.execute("VACUUM account, spend")
