@@ -1,6 +1,7 @@
 """``reticent prefs``: check a preferences file, show what it allows, explain which line decides.
 
-Not here  the file and its rules (preferences/), the words of `show` (prefs_views.py).
+Not here  the file and its rules (preferences/), the words of `show` (prefs_views.py), `set`
+          (prefs_set.py).
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ import typer
 
 from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.output import Json, say, say_json, talk
+from reticent.cli.prefs_set import set_line
 
 if TYPE_CHECKING:
     from reticent.preferences import Decision, Preferences, Problem
 
 app = typer.Typer(
-    help="Check and explain a preferences file.", rich_markup_mode=None, no_args_is_help=True
+    help="Check, explain and change a preferences file.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
 )
 
 SCHEMA_FILE = "preferences-1.schema.json"
@@ -104,6 +108,9 @@ def explain(
         _talk_refusal(preferences, provider)
 
 
+app.command("set")(set_line)
+
+
 @app.command("schema")
 def schema(as_json: Json = False) -> None:
     """Print the JSON Schema of a preferences file.
@@ -177,6 +184,8 @@ def _counted(preferences: Preferences) -> str:
         (len(wishes.items), "item"),
         (len(wishes.hide), "secret"),
     ]
+    own = sum(len(granted.attributes) + len(granted.items) for granted in wishes.providers.values())
+    counts += [(own, "exception")] if own else []
     named = ", ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
     return f"{named}; fingerprint {preferences.fingerprint[:12]}"
 

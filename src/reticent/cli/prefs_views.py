@@ -25,7 +25,7 @@ def view(preferences: Preferences, attributes: Sequence[str] | None) -> list[str
     rows = [
         (provider, what, _amount(epsilon), _odds(epsilon))
         for provider, granted in preferences.providers.items()
-        for what, epsilon in _learns(preferences, granted, attributes)
+        for what, epsilon in _learns(preferences, provider, granted, attributes)
     ]
     heads = ("provider", "may learn about", "epsilon ", "right at most, of 100 ")
     return [
@@ -42,10 +42,10 @@ def fields(preferences: Preferences, attributes: Sequence[str] | None) -> dict[s
     return {
         "fingerprint": preferences.fingerprint,
         "providers": {
-            provider: _provider_fields(preferences, granted, attributes)
+            provider: _provider_fields(preferences, provider, granted, attributes)
             for provider, granted in preferences.providers.items()
         },
-        "withheld": _withheld(preferences, attributes),
+        "withheld": _withheld(preferences, attributes, None),
         "unnamed_attributes": _amount(wishes.attribute_default),
         "items": _amounts(wishes.items),
         "unnamed_items": _amount(wishes.item_default),
@@ -55,9 +55,10 @@ def fields(preferences: Preferences, attributes: Sequence[str] | None) -> dict[s
 
 
 def _provider_fields(
-    preferences: Preferences, granted: Provider, attributes: Sequence[str] | None
+    preferences: Preferences, provider: str, granted: Provider, attributes: Sequence[str] | None
 ) -> dict[str, Any]:
-    budgets = _released(preferences, granted, attributes)
+    wishes = preferences.wishes
+    budgets = _released(preferences, provider, granted, attributes)
     return {
         "epsilon": _amount(granted.epsilon),
         "right_at_most": _odds(granted.epsilon),
@@ -65,6 +66,10 @@ def _provider_fields(
         "total_right_at_most": None if granted.total is None else _odds(granted.total),
         "renews": granted.renews,
         "attributes": _amounts(budgets),
+        "withheld": _withheld(preferences, attributes, provider),
+        "unnamed_attributes": _amount(wishes.unnamed_budget(provider)),
+        "items": _amounts(_weights(preferences, provider)),
+        "unnamed_items": _amount(wishes.unnamed_weight(provider)),
     }
 
 
@@ -72,7 +77,7 @@ def _words(preferences: Preferences) -> Iterator[str]:
     if not preferences.providers:
         yield "Nobody may learn anything: no provider is named."
     for provider, granted in preferences.providers.items():
-        epsilon = _heaviest(preferences) * granted.epsilon
+        epsilon = _heaviest(preferences, provider) * granted.epsilon
         little = " This is little worst-case protection." if epsilon > _LITTLE else ""
         yield (
             f"Whoever sees one release to {provider} and was undecided (50 in 100) about whether "
@@ -83,52 +88,89 @@ def _words(preferences: Preferences) -> Iterator[str]:
         yield "Every other provider gets nothing."
 
 
-def _heaviest(preferences: Preferences) -> Fraction:
-    return max((preferences.wishes.item_default, *preferences.wishes.items.values()))
+def _heaviest(preferences: Preferences, provider: str) -> Fraction:
+    named = _weights(preferences, provider).values()
+    return max((preferences.wishes.unnamed_weight(provider), *named))
+
+
+def _weights(preferences: Preferences, provider: str | None) -> dict[str, Fraction]:
+    """The weight of every item that a line names, for a provider or in general."""
+    wishes = preferences.wishes
+    named = dict.fromkeys([*wishes.items, *wishes.own_items(provider)])
+    return {item: wishes.weight(item, provider) for item in named}
 
 
 def _learns(
-    preferences: Preferences, granted: Provider, attributes: Sequence[str] | None
+    preferences: Preferences, provider: str, granted: Provider, attributes: Sequence[str] | None
 ) -> Iterator[tuple[str, Fraction]]:
     yield "everything, in one release", granted.epsilon
     if granted.total is not None:
         renews = granted.renews
         span = "for ever" if renews == "never" else f"until it renews ({renews})"
         yield f"everything, {span}", granted.total
-    for attribute, budget in _released(preferences, granted, attributes).items():
+    for attribute, budget in _released(preferences, provider, granted, attributes).items():
         yield f"{attribute} alone, in one release", budget
-    default = preferences.wishes.attribute_default
+    default = preferences.wishes.unnamed_budget(provider)
     if attributes is None and default is not None:
         yield "any other attribute alone, in one release", min(default, granted.epsilon)
 
 
 def _released(
-    preferences: Preferences, granted: Provider, attributes: Sequence[str] | None
+    preferences: Preferences, provider: str, granted: Provider, attributes: Sequence[str] | None
 ) -> dict[str, Fraction]:
     """What each attribute alone can lose: no more than the whole release."""
-    names = preferences.wishes.attributes if attributes is None else attributes
-    budgets = {name: preferences.wishes.budget(name) for name in names}
+    names = _named(preferences, attributes, provider)
+    budgets = {name: preferences.wishes.budget(name, provider) for name in names}
     return {name: min(t, granted.epsilon) for name, t in budgets.items() if t is not None}
 
 
-def _withheld(preferences: Preferences, attributes: Sequence[str] | None) -> list[str]:
-    names = preferences.wishes.attributes if attributes is None else attributes
-    return [name for name in names if preferences.wishes.budget(name) is None]
+def _withheld(
+    preferences: Preferences, attributes: Sequence[str] | None, provider: str | None
+) -> list[str]:
+    names = _named(preferences, attributes, provider)
+    return [name for name in names if preferences.wishes.budget(name, provider) is None]
+
+
+def _named(
+    preferences: Preferences, attributes: Sequence[str] | None, provider: str | None
+) -> Sequence[str]:
+    """The attributes of a catalogue, else those that a line names."""
+    wishes = preferences.wishes
+    if attributes is not None:
+        return attributes
+    return list(dict.fromkeys([*wishes.attributes, *wishes.own_attributes(provider)]))
 
 
 def _endings(preferences: Preferences, attributes: Sequence[str] | None) -> Iterator[str]:
-    wishes = preferences.wishes
     if preferences.weighted:
         yield "The table is for an item of weight 1; a lighter one loses its weight times epsilon."
-        named = [f"{item} {_amount(weight)}" for item, weight in wishes.items.items()]
-        yield f"weights: {_listed([*named, f'every other item {_amount(wishes.item_default)}'])}"
-    withheld = _withheld(preferences, attributes)
-    if attributes is None and wishes.attribute_default is None:
-        withheld.append("every attribute that is not named")
-    yield f"withheld attributes: {_listed(withheld) or 'none'}"
-    for secret, bits in wishes.hide.items():
+        yield f"weights: {_weights_listed(preferences, None)}"
+    yield f"withheld attributes: {_withheld_listed(preferences, attributes, None)}"
+    for provider, granted in preferences.providers.items():
+        if granted.has_own_items:
+            yield f"weights for {provider}: {_weights_listed(preferences, provider)}"
+        if granted.has_own_attributes:
+            held = _withheld_listed(preferences, attributes, provider)
+            yield f"withheld from {provider}: {held}"
+    for secret, bits in preferences.hide.items():
         told = f"released profiles may tell {_amount(bits)} bits on average"
         yield f"hidden: {secret}, of which {told}"
+
+
+def _weights_listed(preferences: Preferences, provider: str | None) -> str:
+    weights = _weights(preferences, provider)
+    named = [f"{item} {_amount(weight)}" for item, weight in weights.items()]
+    other = _amount(preferences.wishes.unnamed_weight(provider))
+    return _listed([*named, f"every other item {other}"])
+
+
+def _withheld_listed(
+    preferences: Preferences, attributes: Sequence[str] | None, provider: str | None
+) -> str:
+    withheld = _withheld(preferences, attributes, provider)
+    if attributes is None and preferences.wishes.unnamed_budget(provider) is None:
+        withheld.append("every attribute that is not named")
+    return _listed(withheld) or "none"
 
 
 def _listed(names: Sequence[str]) -> str:

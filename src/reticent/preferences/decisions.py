@@ -2,8 +2,9 @@
 
 Not here  what the lines say (model.py).
 
-The more exact line wins: a name beats a default. Between a provider's epsilon and an attribute's
-the smaller one binds, and an item's weight multiplies it. Whatever no line allows is withheld.
+Among lines about an attribute, or about an item, the more exact one holds (model.py). Between a
+provider's epsilon and an attribute's the smaller one binds, and an item's weight multiplies it.
+Whatever no line allows is withheld.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from reticent.preferences.lines import KeyPath
-from reticent.preferences.model import DEFAULT, WITHHOLD, Wishes
+from reticent.preferences.model import WITHHOLD, Line, Wishes
 from reticent.preferences.problems import amount, dotted, line_of, place, quoted
 
 Outcome: TypeAlias = Literal["released", "withheld", "refused"]
@@ -80,15 +81,15 @@ class Book:
 
     def decide(self, provider: str, attribute: str | None, item: str | None) -> Decision:
         """What these three get; None asks about the whole release, or an item of weight 1."""
-        weight = Fraction(1) if item is None else self.wishes.weight(item)
-        weighed, narrowed = self._weights(item), self._budgets(attribute)
+        weight = Fraction(1) if item is None else self.wishes.weight(item, provider)
+        weighed, narrowed = self._weights(item, provider), self._budgets(attribute, provider)
         about = {"provider": provider, "attribute": attribute, "item": item, "weight": weight}
         granted = self.wishes.providers.get(provider)
         if granted is None:
             lack = Rule(self.file, None, f"no line names the provider {quoted(provider)}")
             return _decision(about, "refused", [lack])
         offered = [self._rule(("providers", provider, "epsilon"), granted.epsilon)]
-        budget = granted.epsilon if attribute is None else self.wishes.budget(attribute)
+        budget = granted.epsilon if attribute is None else self.wishes.budget(attribute, provider)
         if budget is None:
             return _decision(about, "withheld", [*narrowed, *offered])
         if weight == 0:
@@ -97,25 +98,22 @@ class Book:
         most = weight * min(budget, granted.epsilon)
         return _decision(about, "released", order, most, weighed)
 
-    def _weights(self, item: str | None) -> list[Rule]:
+    def _weights(self, item: str | None, provider: str) -> list[Rule]:
         """The lines about an item, the one that holds first."""
         if item is None:
             return []
-        rules = self._named("items", item, {**self.wishes.items, DEFAULT: self.wishes.item_default})
+        rules = self._rules(self.wishes.item_lines(item, provider))
         return rules or [Rule(self.file, None, f"no line weighs the item {quoted(item)}")]
 
-    def _budgets(self, attribute: str | None) -> list[Rule]:
+    def _budgets(self, attribute: str | None, provider: str) -> list[Rule]:
         """The lines about an attribute, the one that holds first."""
         if attribute is None:
             return []
-        amounts = {**self.wishes.attributes, DEFAULT: self.wishes.attribute_default}
-        rules = self._named("attributes", attribute, amounts)
+        rules = self._rules(self.wishes.attribute_lines(attribute, provider))
         return rules or [Rule(self.file, None, f"no line allows the attribute {quoted(attribute)}")]
 
-    def _named(self, table: str, name: str, amounts: Mapping[str, Fraction | None]) -> list[Rule]:
-        paths = [(table, name), (table, DEFAULT)]
-        there = [path for path in dict.fromkeys(paths) if path in self.lines]
-        return [self._rule(path, amounts[path[1]]) for path in there]
+    def _rules(self, lines: Sequence[Line]) -> list[Rule]:
+        return [self._rule(path, exact) for path, exact in lines if path in self.lines]
 
     def _rule(self, path: KeyPath, exact: Fraction | None) -> Rule:
         shown = quoted(WITHHOLD) if exact is None else amount(exact)

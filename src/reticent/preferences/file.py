@@ -1,7 +1,7 @@
 """The preferences file: read it, ask it who gets what, and why.
 
-Not here  the rules of the file (model.py), its grammar (syntax.py), which line decides
-          (decisions.py), what is spent (the ledger).
+Not here  what its lines mean (model.py), its rules and grammar (reading.py, syntax.py), which line
+          decides (decisions.py), names and lines in doubt (doubts.py), what is spent (the ledger).
 """
 
 from __future__ import annotations
@@ -16,22 +16,12 @@ from types import MappingProxyType
 
 from reticent.errors import Refused
 from reticent.preferences.decisions import Book, Decision
+from reticent.preferences.doubts import doubts, unknown
 from reticent.preferences.lines import key_lines
-from reticent.preferences.model import VERSION, Provider, Wishes, read_wishes
-from reticent.preferences.problems import (
-    Fault,
-    PreferencesError,
-    Problem,
-    amount,
-    dotted,
-    locate,
-    meant,
-    nearest,
-    spelt,
-)
+from reticent.preferences.model import VERSION, Budget, Lack, Provider, Wishes
+from reticent.preferences.problems import PreferencesError, Problem, locate, nearest
+from reticent.preferences.reading import read_wishes
 from reticent.preferences.syntax import parse_toml, read_text
-
-_SPELLINGS = 20  # unknown names for which the nearest known one is looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,25 +93,29 @@ class Preferences:
 
     @property
     def weighted(self) -> bool:
-        """Whether any item can have a weight other than 1."""
-        return any(
-            weight != 1 for weight in (self.wishes.item_default, *self.wishes.items.values())
-        )
+        """Whether any item can have a weight other than 1, in general or for some provider."""
+        return self.weighted_for(None) or any(map(self.weighted_for, self.providers))
 
-    def weight(self, item: str) -> Fraction:
-        """The weight of an item, from 0 to 1."""
-        return self.wishes.weight(item)
+    def weighted_for(self, provider: str | None) -> bool:
+        """Whether any item can have a weight other than 1 for this provider."""
+        named = {*self.wishes.items, *self.wishes.own_items(provider)}
+        weights = (self.wishes.weight(item, provider) for item in named)
+        return self.wishes.unnamed_weight(provider) != 1 or any(weight != 1 for weight in weights)
 
-    def weights(self, items: Iterable[str]) -> list[Fraction]:
+    def weight(self, item: str, *, provider: str | None = None) -> Fraction:
+        """The weight of an item, from 0 to 1, for a provider or in general."""
+        return self.wishes.weight(item, provider)
+
+    def weights(self, items: Iterable[str], *, provider: str | None = None) -> list[Fraction]:
         """The weights of items, in their order."""
-        return [self.wishes.weight(item) for item in items]
+        return [self.wishes.weight(item, provider) for item in items]
 
     def grant(self, provider: str, *, attributes: Iterable[str]) -> Grant:
         """What a provider may get of these attributes; ``Refused`` if no line names it."""
         if provider not in self.providers:
             near = nearest(provider, self.providers)
             raise Refused(provider, self.file, nearest=near)
-        budgets = {attribute: self.wishes.budget(attribute) for attribute in attributes}
+        budgets = {attribute: self.wishes.budget(attribute, provider) for attribute in attributes}
         released = {key: budget for key, budget in budgets.items() if budget is not None}
         return Grant(
             provider=provider,
@@ -141,13 +135,13 @@ class Preferences:
 
         ``empty`` are attributes that no item has: an epsilon for one would buy nothing.
         """
-        faults = _unknown(self.wishes, attributes, items, empty)
+        faults = unknown(self.wishes, attributes, items, empty)
         if faults:
             raise PreferencesError(locate(faults, self.text, self.file))
 
     def notes(self) -> tuple[Problem, ...]:
         """What is allowed, and yet probably not meant."""
-        return locate(_doubts(self.wishes), self.text, self.file)
+        return locate(doubts(self.wishes), self.text, self.file)
 
     def explain(
         self, provider: str, attribute: str | None = None, item: str | None = None
@@ -176,58 +170,8 @@ def find_problems(
     except PreferencesError as error:
         return error.problems
     if attributes is not None:
-        faults = [*faults, *_unknown(wishes, attributes, items, empty)]
+        faults = [*faults, *unknown(wishes, attributes, items, empty)]
     return locate(faults, text, name)
-
-
-def _unknown(
-    wishes: Wishes,
-    attributes: Collection[str],
-    items: Collection[str] | None,
-    empty: Collection[str],
-) -> list[Fault]:
-    faults = _lacking("attribute", wishes.attributes, attributes)
-    useless = set(empty)
-    for attribute, budget in wishes.attributes.items():
-        if attribute in useless and budget is not None:
-            says = f"no item has the attribute {spelt(attribute)}; delete the line"
-            faults.append(Fault(("attributes", attribute), says))
-    return faults if items is None else [*faults, *_lacking("item", wishes.items, items)]
-
-
-def _lacking(kind: str, named: Iterable[str], known: Collection[str]) -> list[Fault]:
-    there, faults = set(known), list[Fault]()
-    for wrong in named:
-        if wrong not in there:
-            among = known if len(faults) < _SPELLINGS else ()
-            end = meant(wrong, among, "delete the line, or name one that is there")
-            says = f"the catalogue has no {kind} {spelt(wrong)}; {end}"
-            faults.append(Fault((f"{kind}s", wrong), says))
-    return faults
-
-
-def _doubts(wishes: Wishes) -> list[Fault]:
-    doubts = []
-    if not wishes.providers:
-        doubts.append(Fault((), "no provider is named, so nothing is released to anybody"))
-    budgets = (wishes.attribute_default, *wishes.attributes.values())
-    if all(budget is None for budget in budgets):
-        says = "no attribute has an epsilon, so histograms of attributes release nothing"
-        doubts.append(Fault(("attributes",), says))
-    for provider, granted in wishes.providers.items():
-        doubts += _provider_doubts(("providers", provider), granted)
-    return doubts
-
-
-def _provider_doubts(path: tuple[str, str], granted: Provider) -> list[Fault]:
-    if granted.total is None and granted.renews != "never":
-        says = f"{dotted(path)} renews {granted.renews} but has no total, so there is no limit"
-        return [Fault((*path, "renews"), f"{says} over time")]
-    if granted.total is not None and granted.total < granted.epsilon:
-        amounts = f"total {amount(granted.total)} and epsilon {amount(granted.epsilon)}"
-        says = f"{dotted(path)} has {amounts}: a release that needs all of epsilon would be refused"
-        return [Fault((*path, "total"), says)]
-    return []
 
 
 def _content(wishes: Wishes) -> dict[str, object]:
@@ -238,12 +182,27 @@ def _content(wishes: Wishes) -> dict[str, object]:
         "attributes": _texts(wishes.attributes),
         "attribute_default": str(wishes.attribute_default),
         "providers": {
-            provider: [str(granted.epsilon), str(granted.total), granted.renews]
+            provider: [str(granted.epsilon), str(granted.total), granted.renews, *_own(granted)]
             for provider, granted in wishes.providers.items()
         },
         "hide": _texts(wishes.hide),
     }
 
 
-def _texts(amounts: Mapping[str, Fraction | None]) -> dict[str, str]:
+def _own(granted: Provider) -> list[object]:
+    """A provider's own lines; nothing without any, as before there were such lines."""
+    attributes, items = _texts(granted.attributes), _texts(granted.items)
+    lines: dict[str, object] = {}
+    if attributes:
+        lines["attributes"] = attributes
+    if not isinstance(granted.attribute_default, Lack):
+        lines["attribute_default"] = str(granted.attribute_default)
+    if items:
+        lines["items"] = items
+    if granted.item_default is not None:
+        lines["item_default"] = str(granted.item_default)
+    return [lines] if lines else []
+
+
+def _texts(amounts: Mapping[str, Budget]) -> dict[str, str]:
     return {entry: str(exact) for entry, exact in amounts.items()}

@@ -1,54 +1,89 @@
-"""What a preferences file may hold, and what each entry means.
+"""What a preferences file means: its lines, and which of them holds for whom.
 
 Notation  weight v_i of item i; epsilon t_j of attribute j; docs/preferences.md
-Not here  grammar (syntax.py), the JSON Schema of the same rules (schema.py).
+Not here  grammar (syntax.py), from data to these values (reading.py), where lines stand (lines.py).
 
-Decimals are exact: 0.1 is one tenth. What is not allowed in so many words is withheld.
+The more exact line holds: a provider's line about a name, then the general line about the name or
+the provider's default, then the general default. Neither of the middle two is more exact than the
+other, so the smaller amount holds: a default never undoes what a name withholds, nor the reverse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from reticent.errors import ParameterError
 from reticent.preferences.lines import KeyPath
-from reticent.preferences.problems import Fault, dotted, meant, quoted, shown, spelt
-from reticent.rational import rational
 
 VERSION = 1
 RENEWALS = ("never", "daily", "weekly", "monthly", "yearly")
 WITHHOLD = "withhold"
 DEFAULT = "default"
 TABLES = ("items", "attributes", "providers", "hide")
-MOST = 10**6  # an epsilon beyond which nothing is promised anyway
-_DIGITS = 100  # of a decimal; more could not be printed again
+OWN_TABLES = ("attributes", "items")
+"""Tables that a provider may have of its own."""
 
-Table: TypeAlias = Mapping[str, Any]
-Faults: TypeAlias = list[Fault]
+
+class Lack(Enum):
+    """That there is no line, where None says that a line withholds."""
+
+    NO_LINE = "no line"
+
+
+NO_LINE: Final = Lack.NO_LINE
+
+Budget: TypeAlias = Fraction | None
+"""The epsilon of an attribute; None withholds it."""
+Line: TypeAlias = tuple[KeyPath, Budget]
+"""A line as it counts: its key, and its amount."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """What one provider may get: per release, in all, and when that starts anew."""
+    """What one provider may get: per release, in all, and when that starts anew.
+
+    Its own lines about attributes and items hold instead of the general ones. ``item_default`` is
+    None if there is no such line.
+    """
 
     epsilon: Fraction
     total: Fraction | None = None
     renews: str = "never"
+    attributes: Mapping[str, Budget] = field(default_factory=dict, hash=False)
+    attribute_default: Budget | Literal[Lack.NO_LINE] = NO_LINE
+    items: Mapping[str, Fraction] = field(default_factory=dict, hash=False)
+    item_default: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        for part in OWN_TABLES:
+            object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))
+
+    @property
+    def has_own_attributes(self) -> bool:
+        """Whether any line is about what this provider may learn of attributes."""
+        return bool(self.attributes) or not isinstance(self.attribute_default, Lack)
+
+    @property
+    def has_own_items(self) -> bool:
+        """Whether any line is about what items weigh for this provider."""
+        return bool(self.items) or self.item_default is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """The content of a file; an attribute that maps to None is withheld."""
+    """The content of a file; an attribute that maps to None is withheld.
+
+    Without a provider, or for one that the file does not name, the general lines are asked.
+    """
 
     items: Mapping[str, Fraction] = field(default_factory=dict)
     item_default: Fraction = Fraction(1)
-    attributes: Mapping[str, Fraction | None] = field(default_factory=dict)
-    attribute_default: Fraction | None = None
+    attributes: Mapping[str, Budget] = field(default_factory=dict)
+    attribute_default: Budget = None
     providers: Mapping[str, Provider] = field(default_factory=dict)
     hide: Mapping[str, Fraction] = field(default_factory=dict)
 
@@ -56,188 +91,72 @@ class Wishes:
         for part in TABLES:
             object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))
 
-    def weight(self, item: str) -> Fraction:
+    def weight(self, item: str, provider: str | None = None) -> Fraction:
         """How much of a provider's epsilon an item may lose."""
-        return self.items.get(item, self.item_default)
+        own = self._own(provider)
+        if own is None:
+            return self.items.get(item, self.item_default)
+        if item in own.items:
+            return own.items[item]
+        if own.item_default is None:
+            return self.items.get(item, self.item_default)
+        return min(own.item_default, self.items.get(item, own.item_default))
 
-    def budget(self, attribute: str) -> Fraction | None:
+    def budget(self, attribute: str, provider: str | None = None) -> Budget:
         """What an attribute alone may lose; None if it is withheld."""
-        return self.attributes.get(attribute, self.attribute_default)
+        return self.attribute_lines(attribute, provider)[0][1]
+
+    def own_items(self, provider: str | None) -> Mapping[str, Fraction]:
+        """The items that a provider has lines of its own for."""
+        own = self._own(provider)
+        return {} if own is None else own.items
+
+    def own_attributes(self, provider: str | None) -> Mapping[str, Budget]:
+        """The attributes that a provider has lines of its own for."""
+        own = self._own(provider)
+        return {} if own is None else own.attributes
+
+    def unnamed_weight(self, provider: str | None = None) -> Fraction:
+        """The weight of the items that no line names."""
+        own = self._own(provider)
+        return self.item_default if own is None or own.item_default is None else own.item_default
+
+    def unnamed_budget(self, provider: str | None = None) -> Budget:
+        """What an attribute alone may lose that no line names."""
+        own = self._own(provider)
+        if own is None or isinstance(own.attribute_default, Lack):
+            return self.attribute_default
+        return own.attribute_default
+
+    def item_lines(self, item: str, provider: str | None = None) -> list[Line]:
+        """The lines about an item, the one that holds first; the last need not be in the file."""
+        own = self._own(provider)
+        general = (("items", DEFAULT), self.item_default)
+        if own is None:
+            return [*_named(("items",), self.items, item), general]
+        path = ("providers", str(provider), "items")
+        default = [] if own.item_default is None else [((*path, DEFAULT), own.item_default)]
+        between = [*_named(("items",), self.items, item), *default]
+        return [*_named(path, own.items, item), *sorted(between, key=_amount), general]
+
+    def attribute_lines(self, attribute: str, provider: str | None = None) -> list[Line]:
+        """The lines about an attribute, in the same manner."""
+        own = self._own(provider)
+        general = (("attributes", DEFAULT), self.attribute_default)
+        if own is None:
+            return [*_named(("attributes",), self.attributes, attribute), general]
+        path, set_default = ("providers", str(provider), "attributes"), own.attribute_default
+        default = [] if isinstance(set_default, Lack) else [((*path, DEFAULT), set_default)]
+        between = [*_named(("attributes",), self.attributes, attribute), *default]
+        return [*_named(path, own.attributes, attribute), *sorted(between, key=_amount), general]
+
+    def _own(self, provider: str | None) -> Provider | None:
+        return None if provider is None else self.providers.get(provider)
 
 
-def read_wishes(data: Table) -> tuple[Wishes, Faults]:
-    """The content of parsed TOML, and every rule that it breaks; wrong entries are left out."""
-    faults: Faults = []
-    if not data:
-        says = "the file is empty; write version = 1, then who may learn what"
-        return Wishes(), [Fault((), says)]
-    _check_version(data, faults)
-    _check_names(data, ("version", *TABLES), (), faults)
-    items = _items(_table(data, "items", faults), faults)
-    attributes = _attributes(_table(data, "attributes", faults), faults)
-    wishes = Wishes(
-        item_default=items.pop(DEFAULT, Fraction(1)),
-        items=items,
-        attribute_default=attributes.pop(DEFAULT, None),
-        attributes=attributes,
-        providers=_providers(_table(data, "providers", faults), faults),
-        hide=_hide(_table(data, "hide", faults), faults),
-    )
-    return wishes, faults
+def _named(path: KeyPath, amounts: Mapping[str, Budget], name: str) -> list[Line]:
+    return [((*path, name), amounts[name])] if name in amounts else []
 
 
-def _check_version(data: Table, faults: Faults) -> None:
-    found = data.get("version")
-    if "version" not in data:
-        says = f"version is missing; write version = {VERSION} as the first line"
-        faults.append(Fault((), says))
-    elif type(found) is not int or found != VERSION:
-        fix = f"write version = {VERSION}; a file of a later version needs a later Reticent"
-        says = f"version must be {VERSION}, got {shown(found)}; {fix}"
-        faults.append(Fault(("version",), says))
-
-
-def _check_names(data: Table, known: Collection[str], path: KeyPath, faults: Faults) -> None:
-    for unknown in (entry for entry in data if entry not in known):
-        where = dotted(path) if path else "the file"
-        end = meant(unknown, known, f"it may hold {', '.join(known)}, so delete this line")
-        says = f"{where} has no {_kind(data[unknown])} {spelt(unknown)}; {end}"
-        faults.append(Fault((*path, unknown), says))
-
-
-def _kind(entry: object) -> str:
-    return "table" if isinstance(entry, dict) else "key"
-
-
-def _table(data: Table, part: str, faults: Faults) -> Table:
-    found = data.get(part, {})
-    if isinstance(found, dict):
-        return found
-    says = f"{part} must be a table, got {shown(found)}; write [{part}] and its lines below"
-    faults.append(Fault((part,), says))
-    return {}
-
-
-def _items(table: Table, faults: Faults) -> dict[str, Fraction]:
-    fix = "0 lets it influence nothing, 1 counts it in full"
-    weights: dict[str, Fraction] = {}
-    for item, found in table.items():
-        exact = _exact(found)
-        if exact is not None and 0 <= exact <= 1:
-            weights[item] = exact
-        else:
-            path = ("items", item)
-            faults.append(_must(path, "a weight from 0 to 1", found, _unquoted(found) or fix))
-    return weights
-
-
-def _attributes(table: Table, faults: Faults) -> dict[str, Fraction | None]:
-    budgets: dict[str, Fraction | None] = {}
-    for attribute, found in table.items():
-        path = ("attributes", attribute)
-        about = "attributes not named" if attribute == DEFAULT else "it"
-        fix = f'to release nothing about {about} write {spelt(attribute)} = "{WITHHOLD}"'
-        if found == WITHHOLD:
-            budgets[attribute] = None
-        elif (exact := _epsilon(path, found, _unquoted(found) or fix, faults)) is not None:
-            budgets[attribute] = exact
-    return budgets
-
-
-def _providers(table: Table, faults: Faults) -> dict[str, Provider]:
-    providers: dict[str, Provider] = {}
-    for provider, found in table.items():
-        read = _provider(("providers", provider), found, faults)
-        if read is not None:
-            providers[provider] = read
-    return providers
-
-
-def _provider(path: KeyPath, found: object, faults: Faults) -> Provider | None:
-    header = f"[providers.{spelt(path[-1])}]"
-    if not isinstance(found, dict):
-        faults.append(_must(path, "a table", found, f"write {header} and below it epsilon = 0.1"))
-        return None
-    inner = next((part for part, entry in found.items() if isinstance(entry, dict)), None)
-    if inner is not None and "epsilon" not in found:
-        whole = quoted(f"{path[-1]}.{inner}")
-        says = f"{dotted(path)} has no epsilon but a table {spelt(inner)}; a name with a dot needs "
-        faults.append(Fault(path, f"{says}quotes, as in [providers.{whole}]"))
-        return None
-    _check_names(found, ("epsilon", "total", "renews"), path, faults)
-    return _provider_entries(path, found, header, faults)
-
-
-def _provider_entries(path: KeyPath, found: Table, header: str, faults: Faults) -> Provider | None:
-    before = len(faults)
-    epsilon, total = None, None
-    if "epsilon" in found:
-        fix = f"to release nothing to it delete {header}"
-        epsilon = _epsilon((*path, "epsilon"), found["epsilon"], fix, faults)
-    else:
-        says = f"{dotted(path)} has no epsilon; add a line such as epsilon = 0.1 for one release"
-        faults.append(Fault(path, says))
-    if "total" in found:
-        fix = "to set no limit over time delete the line"
-        total = _epsilon((*path, "total"), found["total"], fix, faults)
-    renews = _renewal((*path, "renews"), found.get("renews", "never"), faults)
-    if epsilon is None or len(faults) > before:
-        return None
-    return Provider(epsilon=epsilon, total=total, renews=renews)
-
-
-def _renewal(path: KeyPath, found: object, faults: Faults) -> str:
-    if isinstance(found, str) and found in RENEWALS:
-        return found
-    rule = f"one of {', '.join(map(quoted, RENEWALS))}"
-    end = meant(found, RENEWALS, "choose one") if isinstance(found, str) else "choose one"
-    faults.append(_must(path, rule, found, end))
-    return "never"
-
-
-def _hide(table: Table, faults: Faults) -> dict[str, Fraction]:
-    limits: dict[str, Fraction] = {}
-    for secret, found in table.items():
-        path = ("hide", secret)
-        example = f"write {spelt(secret)} = {{ leak_bits = 0.05 }}"
-        if not isinstance(found, dict) or not found:
-            faults.append(_must(path, "a limit in bits", found, example))
-            continue
-        _check_names(found, ("leak_bits",), path, faults)
-        exact = _exact(found.get("leak_bits"))
-        if exact is not None and 0 <= exact <= MOST:
-            limits[secret] = exact
-        elif "leak_bits" in found:
-            rule = f"a number of bits from 0 to {MOST}"
-            faults.append(_must((*path, "leak_bits"), rule, found["leak_bits"], example))
-    return limits
-
-
-def _epsilon(path: KeyPath, found: object, fix: str, faults: Faults) -> Fraction | None:
-    exact = _exact(found)
-    if exact is not None and 0 < exact <= MOST:
-        return exact
-    large = exact is not None and exact > MOST
-    rule = f"a positive epsilon of at most {MOST}" if large else "a positive epsilon"
-    faults.append(_must(path, rule, found, fix))
-    return None
-
-
-def _exact(found: object) -> Fraction | None:
-    if not isinstance(found, (int, Decimal)):
-        return None
-    if isinstance(found, Decimal) and len(found.as_tuple().digits) > _DIGITS:
-        return None
-    try:
-        return rational(found, "value")
-    except ParameterError:  # a boolean, not finite, or with an exponent out of all bounds
-        return None
-
-
-def _must(path: KeyPath, rule: str, found: object, fix: str) -> Fault:
-    return Fault(path, f"{dotted(path)} must be {rule}, got {shown(found)}; {fix}")
-
-
-def _unquoted(found: object) -> str:
-    """What to do about a table that comes of a dot in a name without quotes."""
-    return "a name with a dot needs quotes" if isinstance(found, dict) else ""
+def _amount(line: Line) -> Fraction:
+    return line[1] or Fraction(0)

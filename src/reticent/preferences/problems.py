@@ -1,6 +1,6 @@
 """What is wrong with a preferences file: one sentence each, with file, line, key and fix.
 
-Not here  the rules (model.py), where keys stand (lines.py).
+Not here  the rules (reading.py), where keys stand (lines.py).
 
 The file belongs to its reader, so names and values in it may be repeated; both are cut short.
 """

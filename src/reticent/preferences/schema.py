@@ -1,6 +1,6 @@
 """The JSON Schema of a preferences file, for editors and for other programs.
 
-Not here  the rules as they are applied, with their sentences (model.py); tests compare the two.
+Not here  the rules as they are applied, with their sentences (reading.py); tests compare the two.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ SCHEMA = "preferences/1"
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 Epsilon = Annotated[float, Field(gt=0, le=1_000_000)]
+Budget = Epsilon | Literal["withhold"]
 Bits = Annotated[float, Field(ge=0, le=1_000_000)]
 
 
@@ -31,6 +32,12 @@ class ProviderTable(Block):
         default_factory=lambda: None, description="What all releases may cost until it renews"
     )
     renews: Literal["never", "daily", "weekly", "monthly", "yearly"] = "never"
+    attributes: dict[str, Budget] = Field(
+        default_factory=dict, description="Instead of the general attributes, for this provider"
+    )
+    items: dict[str, Weight] = Field(
+        default_factory=dict, description="Instead of the general items, for this provider"
+    )
 
 
 class HideTable(Block):
@@ -46,7 +53,7 @@ class PreferencesFile(Block):
     items: dict[str, Weight] = Field(
         default_factory=dict, description="Weight of each item; `default` for those not named"
     )
-    attributes: dict[str, Epsilon | Literal["withhold"]] = Field(
+    attributes: dict[str, Budget] = Field(
         default_factory=dict,
         description="Epsilon of each attribute; `default` for those not named, else withheld",
     )

@@ -1,6 +1,6 @@
 """From bytes to TOML data: files, characters and grammar, each mistake as a sentence.
 
-Not here  what the data means (model.py).
+Not here  what the data means (reading.py).
 """
 
 from __future__ import annotations

@@ -218,6 +218,44 @@ def test_explain_names_the_line(cli, here) -> None:
     assert ended.json["right_at_most"] == "51"
 
 
+OWN = f"""{TEXT}
+[providers."filmclub.example".attributes]
+Drama = 0.01
+[providers."filmclub.example".items]
+Heat = 0
+[providers.other]
+epsilon = 1
+"""
+
+
+def test_explain_shows_lines_of_a_provider(cli, here) -> None:
+    (here / "own.toml").write_text(OWN)
+    asked = ["--provider", "filmclub.example", "--attribute", "Drama"]
+    out = cli("prefs", "explain", "own.toml", *asked).out.splitlines()
+    own = 'providers."filmclub.example"'
+    assert out[:3] == [
+        f"released   own.toml, line 21 ({own}.attributes.Drama = 0.01)",
+        "           beats own.toml, line 9 (attributes.Drama = 0.02)",
+        "           beats own.toml, line 8 (attributes.default = 0.1)",
+    ]
+    out = cli("prefs", "explain", "own.toml", *asked, "--item", "Heat").out
+    assert out.startswith(f"withheld   own.toml, line 23 ({own}.items.Heat = 0)\n")
+
+
+def test_show_tells_what_is_different_for_a_provider(cli, here) -> None:
+    (here / "own.toml").write_text(OWN)
+    out = cli("prefs", "show", "own.toml").out.splitlines()
+    rows = [line.split()[-2] for line in out if "Drama alone" in line]
+    assert rows == ["0.01", "0.02"]
+    assert "weights for filmclub.example: The Sessions 0, Heat 0, every other item 0.5" in out
+    assert "withheld from filmclub.example: Western" in out
+    told = cli("prefs", "show", "own.toml", "--json").json["providers"]
+    assert told["filmclub.example"]["items"] == {"The Sessions": "0", "Heat": "0"}
+    assert told["other"]["items"] == {"The Sessions": "0"}
+    assert told["filmclub.example"]["withheld"] == ["Western"]
+    assert "1 secret, 2 exceptions; " in cli("prefs", "check", "own.toml").out
+
+
 def test_explain_of_a_provider_that_is_not_named(cli, here) -> None:
     ended = cli("prefs", "explain", "preferences.toml", "--provider", "filmclub.exmple")
     assert ended.code == 0
@@ -280,4 +318,4 @@ def test_the_page_shows_what_is_printed(cli, here, arguments, printed) -> None:
 
 
 def test_the_page_has_commands() -> None:
-    assert len(consoles()) == 3
+    assert len(consoles()) == 4

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reticent.preferences import Preferences
@@ -95,3 +95,108 @@ def test_explain_agrees_with_grant_and_weight(epsilon, named, default, weight, o
     assert (decision.outcome == "released") is (least > 0)
     where = decision.decided.line
     assert where is None or rows[where - 1] in f"{decision.decided.says}"
+
+
+LINES = st.none() | st.sampled_from(["0.01", "0.05", "0.5", "1"])
+BUDGETS = LINES | st.just('"withhold"')
+WEIGHED = LINES | st.just("0")
+
+
+def table(header: str, named: str, lines) -> list[str]:
+    shown = zip((named, "default"), lines, strict=True)
+    return [f"[{header}]", *(f"{name} = {value}" for name, value in shown if value is not None)]
+
+
+def oracle(own_name, own_default, name, default):
+    """The rules in words: names of the provider, then the smaller of two, then the default."""
+
+    def size(line) -> Fraction:
+        return Fraction(0) if line == '"withhold"' else Fraction(line)
+
+    if own_name is not None:
+        return size(own_name)
+    if own_default is not None and name is not None:
+        return min(size(own_default), size(name))
+    for line in (own_default, name, default):
+        if line is not None:
+            return size(line)
+    return None
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.tuples(BUDGETS, BUDGETS, BUDGETS, BUDGETS),
+    st.tuples(WEIGHED, WEIGHED, WEIGHED, WEIGHED),
+    st.sampled_from(["0.02", "0.3", "2"]),
+)
+def test_the_more_exact_line_holds(budgets, weights, epsilon) -> None:
+    rows = ["version = 1", *table("attributes", "Drama", budgets[2:])]
+    rows += [*table("items", "Heat", weights[2:]), "[providers.club]", f"epsilon = {epsilon}"]
+    rows += table("providers.club.attributes", "Drama", budgets[:2])
+    rows += table("providers.club.items", "Heat", weights[:2])
+    prefs = Preferences.parse("\n".join(rows))
+    budget, weight = oracle(*budgets) or Fraction(0), oracle(*weights)
+    weight = Fraction(1) if weight is None else weight
+    assert (prefs.wishes.budget("Drama", "club") or 0) == budget
+    assert prefs.weight("Heat", provider="club") == weight
+    assert prefs.wishes.item_lines("Heat", "club")[0][1] == weight
+    assert prefs.grant("club", attributes=["Drama"]).budgets.get("Drama", 0) == budget
+    alone = oracle(None, None, *weights[2:])
+    assert prefs.weight("Heat") == (Fraction(1) if alone is None else alone)
+    decision = prefs.explain("club", "Drama", "Heat")
+    assert decision.epsilon == weight * min(budget, Fraction(epsilon))
+    for rule in (decision.decided, *decision.beats):
+        assert rule.line is None or rule.says.endswith(rows[rule.line - 1])
+    told = [rule for rule in (decision.decided, *decision.beats) if "Drama" in rule.says]
+    assert len([rule for rule in told if rule.line]) == sum(
+        line is not None for line in (budgets[0], budgets[2])
+    )
+
+
+OWN = f"""{TEXT}
+[providers.club.attributes]
+Drama = 0.01
+Western = 0.3
+default = 0.05
+[providers.club.items]
+Heat = 0
+default = 0.8
+[providers.other]
+epsilon = 0.4
+"""
+EXCEPTIONS = Preferences.parse(OWN)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "item", "epsilon", "decided", "beats", "weighed"),
+    [
+        ("Drama", None, "1/100", 15, [8, 17, 7, 12], None),
+        ("Western", None, "3/10", 16, [10, 17, 7, 12], None),
+        ("Comedy", None, "1/20", 17, [9, 7, 12], None),
+        ("Action", None, "1/20", 17, [7, 12], None),
+        (None, "Heat", "0", 19, [20, 5, 3, 12], None),
+        (None, "The Sessions", "0", 4, [20, 3, 12], None),
+        (None, "Alien", "8/25", 12, [], 20),
+    ],
+)
+def test_lines_of_a_provider(attribute, item, epsilon, decided, beats, weighed) -> None:
+    decision = EXCEPTIONS.explain("club", attribute, item)
+    assert decision.epsilon == Fraction(epsilon)
+    assert decision.decided.line == decided
+    assert [rule.line for rule in decision.beats] == beats
+    assert (decision.weighed and decision.weighed.line) == weighed
+
+
+@pytest.mark.parametrize("attribute", [None, "Drama", "Western", "Action"])
+@pytest.mark.parametrize("item", [None, "Heat", "The Sessions", "Alien"])
+def test_lines_of_one_provider_are_nothing_to_another(attribute, item) -> None:
+    before, after = (
+        PREFS.explain("club", attribute, item),
+        EXCEPTIONS.explain("other", attribute, item),
+    )
+    assert (after.outcome, after.epsilon) == (before.outcome, before.epsilon)
+
+
+def test_a_provider_line_reads_as_it_is_typed() -> None:
+    decided = EXCEPTIONS.explain("club", "Drama").decided
+    assert str(decided) == "preferences.toml, line 15 (providers.club.attributes.Drama = 0.01)"

@@ -151,6 +151,20 @@ SENTENCES = {
     'of "never", "daily", "weekly", "monthly", "yearly", got "year"; did you mean yearly?',
     f"{V}[providers.film.example]\nepsilon = 1": ", line 2: providers.film has no epsilon but a "
     'table example; a name with a dot needs quotes, as in [providers."film.example"]',
+    f"{V}[providers.film.items]\nHeat = 0": ", line 2: providers.film has no epsilon; add a line "
+    "such as epsilon = 0.1 for one release",
+    f"{V}[providers.film.items]\nepsilon = 1": ", line 2: providers.film has no epsilon but a "
+    'table items; a name with a dot needs quotes, as in [providers."film.items"]',
+    f"{V}[providers.a]\nepsilon = 1\nitems = 3": ", line 4: providers.a.items must be a table, "
+    "got 3; write [providers.a.items] and its lines below",
+    f"{V}[providers.a]\nepsilon = 1\n[providers.a.item]\nx = 1": ", line 4: providers.a has no "
+    "table item; did you mean items?",
+    f'{V}[providers."a.b"]\nepsilon = 1\n[providers."a.b".items]\nHeat = 2': ", line 5: "
+    'providers."a.b".items.Heat must be a weight from 0 to 1, got 2; 0 lets it influence nothing, '
+    "1 counts it in full",
+    f"{V}[providers.a]\nepsilon = 1\nattributes = {{ Drama = 0 }}": ", line 4: providers.a."
+    "attributes.Drama must be a positive epsilon, got 0; to release nothing about it write "
+    'Drama = "withhold"',
     f"{V}providers.a = 1": ", line 2: providers.a must be a table, got 1; write [providers.a] and "
     "below it epsilon = 0.1",
     f"{V}[hide]\ngender = 0.05": ", line 3: hide.gender must be a limit in bits, got 0.05; write "
@@ -271,6 +285,125 @@ def test_notes_tell_what_is_probably_not_meant() -> None:
     ]
     assert notes(f"{start}total = 1") == []
     assert "no limit over time" in notes(f"{start}renews = 'daily'")[0]
+
+
+OWN = f"""{TEXT}
+[providers."filmclub.example".attributes]
+Drama = 0.01
+default = 0.05
+[providers."filmclub.example".items]
+"The Sessions" = 0.2
+default = 1
+[providers.other]
+epsilon = 1
+"""
+
+
+def test_a_provider_may_have_lines_of_its_own() -> None:
+    prefs = Preferences.parse(OWN)
+    grant = prefs.grant(FILMCLUB, attributes=("Western", "Drama", "Comedy"))
+    assert dict(grant.budgets) == {"Drama": Fraction(1, 100), "Comedy": Fraction(1, 20)}
+    assert grant.withheld == ("Western",)
+    films = ["The Sessions", "Heat"]
+    assert prefs.weights(films, provider=FILMCLUB) == [Fraction(1, 5), 1]
+    for provider in (None, "other", "unknown"):
+        assert prefs.weights(films, provider=provider) == PREFS.weights(films)
+    assert prefs.grant("other", attributes=["Drama"]).budgets == {"Drama": Fraction(1, 50)}
+
+
+def test_a_default_of_either_kind_never_undoes_what_a_name_withholds() -> None:
+    text = """\
+version = 1
+items = { Heat = 0, Alien = 1 }
+attributes = { Western = "withhold", Drama = 1 }
+[providers.a]
+epsilon = 1
+items.default = 0.5
+attributes.default = 0.1
+[providers.b]
+epsilon = 1
+items.default = 0
+attributes.default = "withhold"
+"""
+    prefs = Preferences.parse(text)
+    assert prefs.weights(["Heat", "Alien"], provider="a") == [0, Fraction(1, 2)]
+    assert prefs.weights(["Heat", "Alien"], provider="b") == [0, 0]
+    names = ("Western", "Drama")
+    assert prefs.grant("a", attributes=names).budgets == {"Drama": Fraction(1, 10)}
+    assert prefs.grant("b", attributes=names).budgets == {}
+
+
+@pytest.mark.parametrize(
+    ("general", "own", "general_differs", "differs"),
+    [
+        ("", "", False, False),
+        ("", "x = 0", False, True),
+        ("", "default = 0.5", False, True),
+        ("x = 0", "x = 1", True, False),
+        ("default = 0.5", "default = 1", True, False),
+        ("x = 0", "default = 1", True, True),
+    ],
+)
+def test_weighted_for_one_provider(general, own, general_differs, differs) -> None:
+    text = f"version = 1\n[items]\n{general}\n[providers.a]\nepsilon = 1\n"
+    prefs = Preferences.parse(f"{text}[providers.b]\nepsilon = 1\n[providers.a.items]\n{own}")
+    assert prefs.weighted_for("a") is differs
+    assert prefs.weighted_for("b") is prefs.weighted_for(None) is general_differs
+    assert prefs.weighted is (differs or general_differs)
+
+
+def test_names_of_a_provider_are_compared_with_a_catalogue() -> None:
+    text = OWN.replace('"The Sessions" = 0.2', '"The Session" = 0.2').replace(
+        "Drama = 0.01", "x = 1"
+    )
+    names = {"attributes": ("Drama", "Western", "x"), "items": ("The Sessions",), "empty": ("x",)}
+    assert [str(problem) for problem in find_problems(text, **names)] == [
+        "preferences.toml, line 21: no item has the attribute x; delete the line",
+        'preferences.toml, line 24: the catalogue has no item "The Session"; did you mean "The '
+        'Sessions"?',
+    ]
+    with pytest.raises(PreferencesError, match="line 21"):
+        Preferences.parse(text).check_against(**names)
+
+
+def test_a_line_that_undoes_a_general_one_is_noted() -> None:
+    assert notes(OWN) == [
+        'preferences.toml, line 24: providers."filmclub.example".items."The Sessions" gives this '
+        'provider what items."The Sessions" keeps from all others',
+    ]
+    withheld = OWN.replace("Drama = 0.01", "Western = 0.01")
+    assert "attributes.Western keeps from all others" in notes(withheld)[0]
+    only = "version = 1\n[providers.a]\nepsilon = 1\nattributes.x = 1"
+    assert notes(only) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Drama = 0.01", "Drama = 0.03"),
+        ("Drama = 0.01\n", ""),
+        ("default = 0.05", 'default = "withhold"'),
+        ("default = 0.05\n", ""),
+        ('"The Sessions" = 0.2', '"The Sessions" = 0.1'),
+        ("default = 1\n", ""),
+        ("default = 1\n", "default = 0.5\n"),
+    ],
+)
+def test_lines_of_a_provider_are_in_the_fingerprint(old, new) -> None:
+    text = OWN.replace(old, new)
+    assert text != OWN
+    assert Preferences.parse(text).fingerprint != Preferences.parse(OWN).fingerprint
+    assert Preferences.parse(text) != Preferences.parse(OWN)
+
+
+def test_empty_tables_of_a_provider_mean_nothing() -> None:
+    text = f'{TEXT}[providers."{FILMCLUB}".items]\n[providers."{FILMCLUB}".attributes]\n'
+    assert Preferences.parse(text) == PREFS
+    assert Preferences.parse(text).fingerprint == PREFS.fingerprint
+
+
+def test_the_fingerprint_of_a_plain_file_is_what_it_always_was() -> None:
+    assert PREFS.fingerprint.startswith("4ab9764a072f")
 
 
 def test_the_fingerprint_is_of_the_meaning() -> None:

@@ -23,13 +23,17 @@ def tables(keys, values):
 
 
 ENTRIES = VALUES | tables(["epsilon", "total", "renews", "leak_bits", "x"], VALUES)
+LINES = VALUES | st.dictionaries(NAMES, VALUES, max_size=2)
+GRANTED = ENTRIES | st.fixed_dictionaries(
+    {}, optional={"epsilon": NUMBERS, "attributes": LINES, "items": LINES, "example": ENTRIES}
+)
 FILES = st.fixed_dictionaries(
     {},
     optional={
         "version": st.sampled_from([1, 1, 1, 2, True, "1"]),
         "items": VALUES | st.dictionaries(NAMES, VALUES, max_size=2),
         "attributes": VALUES | st.dictionaries(NAMES, VALUES, max_size=2),
-        "providers": VALUES | st.dictionaries(NAMES, ENTRIES, max_size=2),
+        "providers": VALUES | st.dictionaries(NAMES, GRANTED, max_size=2),
         "hide": VALUES | st.dictionaries(NAMES, ENTRIES, max_size=2),
         "colour": VALUES,
     },
@@ -38,7 +42,10 @@ GOOD = {
     "version": 1,
     "items": {"default": 0.5, "x": 0},
     "attributes": {"Drama": 0.1, "Western": "withhold"},
-    "providers": {"a.b": {"epsilon": 1, "total": 0.5, "renews": "daily"}},
+    "providers": {
+        "a.b": {"epsilon": 1, "total": 0.5, "renews": "daily"},
+        "c": {"epsilon": 1, "attributes": {"Drama": "withhold"}, "items": {"x": 1}},
+    },
     "hide": {"gender": {"leak_bits": 0}},
 }
 
