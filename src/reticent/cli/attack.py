@@ -20,7 +20,7 @@ import typer
 from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.mapping import FIGURES, PeopleFile
-from reticent.cli.mapping_files import read_mapping, secret_names
+from reticent.cli.mapping_files import read_mapping
 from reticent.cli.output import Json, progress, say, say_json, table, talk
 from reticent.cli.profile import MappingFile
 from reticent.cli.release import check_files
@@ -121,6 +121,8 @@ def _truth(
 ) -> tuple[str, NDArray[Any], str]:
     """The column, who has the value (1), has not (0) or is unknown (-1), and the value."""
     import numpy as np
+
+    from reticent.tasks.leakage import secret_names
 
     names = secret_names(recoding)
     if secret is None and len(names) > 1:
@@ -301,6 +303,8 @@ def _told(attack: Attack) -> str:
 
 
 def _notes(recoding: Recoding, found: Findings) -> list[str]:
+    from reticent.tasks.leakage import secret_names
+
     names, column = secret_names(recoding), found.column
     notes = ["nothing was released: these draws were attacked and thrown away"]
     if column.casefold() not in {name.casefold() for name in names}:

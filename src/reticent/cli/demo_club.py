@@ -9,8 +9,10 @@ from fractions import Fraction
 
 from reticent.amounts import nano_up
 from reticent.guarantees.card import Card, Scope, right_at_most
+from reticent.ledger import Ledger
 from reticent.mechanisms import InnerProduct, Stretching, WeightedProfile
 from reticent.noise import Source
+from reticent.tasks.charged import Payer, release_once
 
 EPSILON = Fraction(1)
 COMMON = 8
@@ -26,12 +28,14 @@ SCOPE = Scope(
 )
 
 
-def compare() -> tuple[list[str], dict[str, object], Card]:
+def compare(ledger: Ledger, tour: str) -> tuple[list[str], dict[str, object], Card]:
     """The lines of the step, its fields, and the card of the release."""
     mechanism = Stretching(epsilon=EPSILON, function=InnerProduct())
     ann = WeightedProfile.of([1.0] * COMMON, weights=ANN)
     bob = WeightedProfile.of([1.0] * COMMON, weights=[1.0] * COMMON)
-    released = mechanism.release([ann, bob], Source.system())
+    both = [Payer(subject=f"{name}, {tour}", limit=nano_up(2 * EPSILON)) for name in ("Ann", "Bob")]
+    paid = release_once(mechanism, [ann, bob], Source.system(), ledger=ledger, payers=both)
+    released = paid.value
     odds = {weight: right_at_most(nano_up(EPSILON * Fraction(weight))) for weight in (0, 0.5, 1)}
     lines = [
         f"Ann and Bob have {COMMON} films in common. Ann gives one the weight 0, two others 1/2.",
@@ -45,5 +49,7 @@ def compare() -> tuple[list[str], dict[str, object], Card]:
         f"Error to expect: {mechanism.utility().sentence}.",
         "True values are shown because this is public sample data: the two are made up.",
     ]
-    card = released.card("Films in common", scope=SCOPE, command="reticent demo")
+    card = released.card(
+        "Films in common", scope=SCOPE, budget=paid.budget, command="reticent demo"
+    )
     return lines, {"common_films": released.value}, card

@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from reticent.amounts import show_nano
+from reticent.amounts import NANO, show_nano
 from reticent.cli.demo_club import compare
 from reticent.cli.output import table
 from reticent.data import ADULT_CATEGORIES, ADULT_SIZE, Table, load_adult
 from reticent.errors import BudgetExceeded
-from reticent.guarantees import RECORD, Accountant, DPLoss
+from reticent.guarantees import RECORD, DPLoss
 from reticent.guarantees.card import Budget, Card, Evidence, Scope, make_card, right_at_most
 from reticent.guarantees.card_views import card_html, card_text
 from reticent.guarantees.events import canonical
 from reticent.guarantees.losses import compose, require_dp
+from reticent.ledger import Ledger
 from reticent.mechanisms import (
     DiscreteLaplace,
     Mechanism,
@@ -31,10 +32,12 @@ from reticent.mechanisms import (
     SnappedLaplace,
 )
 from reticent.noise import Source
+from reticent.tasks.charged import Payer, new_key, release_once
 from reticent.testing.audit import Audit, audit_epsilon
 
 PUBLIC = "True values are shown because this is public sample data."
 LONGEST_WEEK = 99  # hours a week, declared; longer ones count as this
+LIMIT = NANO  # what a tour may lose in all
 MOST_HOURS = 10**7  # all together, declared without a look at the data
 
 SCOPE = Scope(
@@ -51,9 +54,12 @@ TITLES = {
     "occupation": "Most common occupation",
     "hours": "Sum of weekly hours",
 }
+LEDGER = "ledger.db"
 FILES = tuple(
     f"{name}.{ending}" for name in (*TITLES, "films") for ending in ("json", "html", "txt")
 )
+OWN = (*FILES, LEDGER, *(f"{LEDGER}{ending}" for ending in (".lock", "-wal", "-shm")))
+"""What a tour may find from the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +72,14 @@ class Step:
 
 @dataclass(slots=True)
 class Tour:
-    """What the steps hand on to each other: the budget, the data, and what was released."""
+    """What the steps hand on to each other: the ledger, the data, and what was released.
+
+    The sample is public, so every tour has a budget of its own.
+    """
 
     draws: int
-    accountant: Accountant = field(default_factory=lambda: Accountant(unit=RECORD, limit=1))
+    ledger: Ledger
+    name: str = field(default_factory=lambda: f"tour {new_key()}")
     releases: dict[str, tuple[Release[Any], Budget]] = field(default_factory=dict)
     people: Table | None = None
     attack: Audit | None = None
@@ -93,13 +103,12 @@ class Tour:
 
     def release(self, name: str, data: list[int]) -> Release[Any]:
         """Charge first, then draw: a refused release draws nothing."""
-        mechanism, source = MECHANISMS[name], Source.system()
-        self.accountant.compose(mechanism.event(source))
-        spent = show_nano(self.accountant.spent.overall)
-        budget = Budget(spent=spent, limit=show_nano(self.accountant.limit))
-        released = mechanism.release(data, source)
-        self.releases[name] = released, budget
-        return released
+        payer = Payer(subject=f"data set Adult, {self.name}", limit=LIMIT)
+        paid = release_once(
+            MECHANISMS[name], data, Source.system(), ledger=self.ledger, payers=payer
+        )
+        self.releases[name] = paid.value, paid.budget
+        return paid.value
 
     def files(self) -> dict[str, str]:
         """Every card in three forms, by file name."""
@@ -173,7 +182,7 @@ def plan(tour: Tour) -> Step:
         "",
         *table(("release", "right ", "ε", "error to expect"), cells),
         "",
-        f"The budget allows all together: ε {show_nano(tour.accountant.limit)}.",
+        f"The budget allows all together: ε {show_nano(LIMIT)}.",
         "Nothing was read and nothing was released.",
     ]
     return Step(lines, {"plan": rows})
@@ -262,7 +271,7 @@ def attack(tour: Tour) -> Step:
 
 def club(tour: Tour) -> Step:
     """Two people compare their films; each item has a weight of its own."""
-    lines, fields, tour.films = compare()
+    lines, fields, tour.films = compare(tour.ledger, tour.name)
     return Step(lines, fields)
 
 
@@ -282,8 +291,8 @@ def _loss(mechanism: Mechanism[Any]) -> DPLoss:
 
 
 def _spent(tour: Tour) -> str:
-    spent, limit = show_nano(tour.accountant.spent.overall), show_nano(tour.accountant.limit)
-    return f"Spent: ε {spent} of {limit}."
+    *_, (_, budget) = tour.releases.values()
+    return f"Spent: ε {budget.spent} of {budget.limit}."
 
 
 def _error(released: Release[Any]) -> str:

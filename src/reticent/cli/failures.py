@@ -7,6 +7,7 @@ An error that nobody foresaw is named by its class only: its text could hold pri
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 
 from reticent import errors
@@ -34,16 +35,37 @@ class Failure(Exception):
         super().__init__(what)
 
 
+class Refusal(Failure):
+    """A budget or a kept answer does not allow it; ``others``: further commands, by their aim."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        why: str = "",
+        next_command: str = "",
+        others: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(what, why=why, next_command=next_command)
+        self.others = dict(others or {})
+
+
 _OPTIONS = (
     *("epsilon", "total_epsilon", "max_contacts", "profile_size", "k"),
     *("measure", "norms", "weighting", "columns"),
-    *("bound", "upper", "lower", "step", "epsilons", "runs"),
+    *("bound", "upper", "lower", "step", "epsilons", "runs", "total", "key"),
 )  # parameters of the library that are options here
 
 
 def explain(error: Exception, command: str = "reticent") -> ExitCode:
     """Say on stderr what an error of ``command`` means, and give the exit code for it."""
     usage = f"{command} --help"
+    if isinstance(error, Refusal):
+        told = (error.what, error.why, error.next_command or usage)
+        code = _tell("refused", *told, ExitCode.REFUSED)
+        for aim, command in error.others.items():
+            talk(f"  {aim}: {command}")
+        return code
     if isinstance(error, Failure):
         next_command = error.next_command or usage
         return _tell("error", error.what, error.why, next_command, ExitCode.USAGE)

@@ -12,7 +12,10 @@ from pathlib import Path
 
 from reticent.cli.failures import Failure, reason
 
-_SPENT = "a release that was made is spent all the same; files written before this one stay"
+_SPENT = (
+    "a release that was made is spent all the same, and its --key repeats it; files written before "
+    "this one stay"
+)
 LARGEST = 1 << 26
 """Bytes of the longest file that is read; a card has a few thousand, or millions where the
 catalogue of a histogram has as many rows that matter."""

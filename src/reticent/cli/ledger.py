@@ -1,30 +1,36 @@
-"""``reticent ledger``: balances, what was spent, whether the file still holds, a copy as data.
+"""``reticent ledger``: balances, what was spent, whether it still holds, a copy as data.
 
-Not here  the ledger (ledger/).
+Not here  the ledger (ledger/), limits and people that are changed (ledger_changes.py).
 """
 
 from __future__ import annotations
 
 import json
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from reticent.amounts import show_nano
+from reticent.cli.charging import LEDGER, HeldLedger, check_there, shown
 from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.files import read_text, write_atomically
 from reticent.cli.output import Json, say, say_json, table, talk
 
+if TYPE_CHECKING:
+    from reticent.ledger import Connection
+
 app = typer.Typer(
-    help="Look at a ledger and check it.", rich_markup_mode=None, no_args_is_help=True
+    help="Look at a ledger, check it, change limits, forget people.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
 )
 
-LedgerFile: TypeAlias = Annotated[Path, typer.Argument(help="A ledger.", metavar="LEDGER")]
 SubjectOption: TypeAlias = Annotated[
     str | None, typer.Option("--subject", help="Only this person's or data set's.", metavar="NAME")
 ]
@@ -35,7 +41,7 @@ ProviderOption: TypeAlias = Annotated[
 
 @app.command("show")
 def show(
-    file: LedgerFile,
+    ledger: HeldLedger = LEDGER,
     subject: SubjectOption = None,
     provider: ProviderOption = None,
     as_json: Json = False,
@@ -43,14 +49,14 @@ def show(
     """What each account may spend, has spent and has left."""
     from reticent.ledger.reports import balances
 
-    with _open(file) as connection:
+    with reading(ledger) as connection:
         found = list(balances(connection, subject=subject, provider=provider))
     if as_json:
         rows = [
             {**_names(one.account), "limit_nano": one.limit, "spent_nano": one.spent}
             for one in found
         ]
-        say_json("ledger-show/1", file=str(file), accounts=rows)
+        say_json("ledger-show/1", ledger=shown(ledger), accounts=rows)
         return
     if not found:
         talk("no account is like that")
@@ -70,7 +76,7 @@ def show(
 
 @app.command("log")
 def log(
-    file: LedgerFile,
+    ledger: HeldLedger = LEDGER,
     subject: SubjectOption = None,
     provider: ProviderOption = None,
     most: Annotated[int, typer.Option("--most", help="How many lines.", min=1)] = 50,
@@ -79,7 +85,7 @@ def log(
     """What was spent, newest first: when, on what, with whom."""
     from reticent.ledger.reports import entries
 
-    with _open(file) as connection:
+    with reading(ledger) as connection:
         found = list(entries(connection, subject=subject, provider=provider, most=most))
     if as_json:
         rows = [
@@ -90,7 +96,7 @@ def log(
             }
             for one in found
         ]
-        say_json("ledger-log/1", file=str(file), lines=rows)
+        say_json("ledger-log/1", ledger=shown(ledger), lines=rows)
         return
     if not found:
         talk("nothing was spent like that")
@@ -110,7 +116,7 @@ def log(
 
 @app.command("verify")
 def verify(
-    file: LedgerFile,
+    ledger: HeldLedger = LEDGER,
     head: Annotated[
         Path | None,
         typer.Option(
@@ -129,12 +135,12 @@ def verify(
     from reticent.ledger.verification import Head, verify_ledger
 
     known = Head.of_text(read_text(head)) if head is not None and head.exists() else None
-    with _open(file) as connection:
+    with reading(ledger) as connection:
         checked = verify_ledger(connection, known)
     if as_json:
         say_json(
             "ledger-verify/1",
-            file=str(file),
+            ledger=shown(ledger),
             head=checked.head.text(),
             spends=checked.spends,
             accounts=checked.accounts,
@@ -157,14 +163,14 @@ def verify(
 
 @app.command("export")
 def export(
-    file: LedgerFile,
     out: Annotated[Path, typer.Option("--out", help="JSON lines.", metavar="FILE")],
+    ledger: HeldLedger = LEDGER,
     as_json: Json = False,
 ) -> None:
     """Write all lines of the chain as JSON, one each: amounts and numbers, no names."""
     if out.exists():
         raise Failure(f"{out} is there already", why="nothing is overwritten; give another name")
-    with _open(file) as connection:
+    with reading(ledger) as connection:
         rows = connection.execute("SELECT seq, kind, body, chain FROM line ORDER BY seq")
         try:
             held = "".join(
@@ -176,11 +182,11 @@ def export(
                 for seq, kind, body, chain in rows
             )
         except (sqlite3.Error, ValueError, TypeError, AttributeError):
-            verify = f"reticent ledger verify {file}"
-            raise Failure(f"{file} is damaged", next_command=verify) from None
+            verify = shlex.join(["reticent", "ledger", "verify", "--ledger", ledger])
+            raise Failure(f"{shown(ledger)} is damaged", next_command=verify) from None
     write_atomically(out, held)
     if as_json:
-        say_json("ledger-export/1", file=str(file), out=str(out), lines=held.count("\n"))
+        say_json("ledger-export/1", ledger=shown(ledger), out=str(out), lines=held.count("\n"))
     else:
         say(str(out))
 
@@ -197,13 +203,10 @@ def _names(account: object) -> dict[str, str]:
 
 
 @contextmanager
-def _open(file: Path) -> Iterator[sqlite3.Connection]:
-    from reticent.ledger.sqlite import open_reading
+def reading(ledger: str) -> Iterator[Connection]:
+    """A ledger that is there, to look at."""
+    from reticent.ledger import open_reading
 
-    if not file.is_file():
-        raise Failure(
-            f"there is no ledger at {file}",
-            why="in Python, reticent.ledger.SqliteLedger.open makes one",
-        )
-    with open_reading(file) as connection:
+    check_there(ledger)
+    with open_reading(ledger) as connection:
         yield connection

@@ -23,8 +23,11 @@ from reticent.cli import (
     compare_percentile,
     demo,
     doctor,
+    gateway,
     histogram,
+    histogram_plan,
     ledger,
+    ledger_changes,
     mapping,
     neighbours,
     predict,
@@ -35,6 +38,7 @@ from reticent.cli import (
     select,
     select_influencers,
     select_percentile,
+    serve,
     train,
     train_columns,
     train_tree,
@@ -55,11 +59,14 @@ app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 app.command("neighbours")(neighbours.neighbours)
 app.command("recommend")(recommend.recommend)
-app.command("plan")(histogram.plan)
+app.command("plan")(histogram_plan.plan)
 app.command("predict")(predict.predict)
+app.command("serve")(serve.serve)
 release.app.command("histogram")(histogram.histogram)
 release.app.command("profile")(profile.profile)
 audit.app.command("attack")(attack.attack)
+ledger.app.command("raise")(ledger_changes.raise_limit)
+ledger.app.command("forget")(ledger_changes.forget)
 select.app.command("influencers")(select_influencers.influencers)
 select.app.command("percentile")(select_percentile.percentile)
 compare.app.command("influencers")(compare_influencers.influencers)
@@ -75,6 +82,7 @@ app.add_typer(prefs.app, name="prefs")
 app.add_typer(card.app, name="card")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(audit.app, name="audit")
+app.add_typer(gateway.app, name="gateway")
 
 
 def _show_version(wanted: bool) -> None:

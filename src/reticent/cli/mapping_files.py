@@ -44,23 +44,6 @@ def _of_text(recoding: Recoding, path: Path) -> Recoding:
     raise Failure(f"{path} is a mapping of numbers", why=why, next_command=_FITTED)
 
 
-def secret_names(recoding: Recoding) -> tuple[str, ...]:
-    """The columns that a mapping hides; a name of another origin counts as one."""
-    names = tuple(name.strip() for name in recoding.mechanism.secret.split(","))
-    return names if len(names) == recoding.secrets.shape[1] else (recoding.mechanism.secret,)
-
-
-def secret_bits(recoding: Recoding) -> dict[str, float]:
-    """Bits that a release tells about each secret, rounded up."""
-    from reticent.tasks.leakage import leaks
-
-    names, mechanism = secret_names(recoding), recoding.mechanism
-    if len(names) == 1:
-        return {names[0]: mechanism.bits}
-    own = leaks(mechanism.channel, mechanism.joint, recoding.secrets)
-    return {name: float(bits) * (1 + 1e-12) for name, bits in zip(names, own, strict=True)}
-
-
 def profile_lines(columns: tuple[str, ...], values: tuple[str, ...] | None) -> list[str]:
     """One released profile as a table."""
     told = [("withheld")] * len(columns) if values is None else [printable(v) for v in values]

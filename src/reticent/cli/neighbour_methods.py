@@ -54,6 +54,16 @@ class Method(ABC):
         """What the event of lists for so many people states."""
 
     @abstractmethod
+    def parameters(self, people: int) -> tuple[str, dict[str, Any]]:
+        """Name and public parameters of the event."""
+
+    def event(self, people: int, *, private: bool) -> Event:
+        """The event of lists for so many people, known before anything is drawn."""
+        from reticent.guarantees import Event
+
+        return Event(*self.parameters(people), self.guarantee(people), private)
+
+    @abstractmethod
     def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
         """Draw, and make the lists."""
 
@@ -96,6 +106,11 @@ class Direct(Method):
     def guarantee(self, people: int) -> PerItemDP:
         """To whoever reads all lists: every pair stands in two of them, with its own noise."""
         return self.similarity.guarantee(2 * max(people - 1, 0))
+
+    def parameters(self, people: int) -> tuple[str, dict[str, Any]]:
+        """Those of one comparison, and of how many."""
+        whole = {**self.similarity.parameters(), "people": people, "k": self.k}
+        return "similarity-neighbours", whole
 
     def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
         """All pairs at once."""
@@ -151,6 +166,10 @@ class Gossiped(Method):
         """To everybody."""
         return self.gossip.guarantee(people)
 
+    def parameters(self, people: int) -> tuple[str, dict[str, Any]]:
+        """Those of the protocol."""
+        return self.gossip.name, {**self.gossip.parameters(), "people": people}
+
     def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
         """All rounds."""
         found = self.gossip.cluster(profiles, source=source, progress=step)
@@ -204,6 +223,10 @@ class Published(Method):
     def guarantee(self, people: int) -> PerItemDP:
         """To anyone."""
         return self.blip.guarantee()
+
+    def parameters(self, people: int) -> tuple[str, dict[str, Any]]:
+        """Those of the filters."""
+        return self.blip.name, {**self.blip.parameters(), "people": people}
 
     def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
         """One publication, then all pairs."""

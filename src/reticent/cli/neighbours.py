@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from reticent.amounts import NANO
+from reticent.cli.charging import LEDGER, KeyOption, LedgerOption, Paid, Purse, of_people
+from reticent.cli.charging import TotalOption as InAllOption
 from reticent.cli.failures import Failure
 from reticent.cli.neighbour_cards import card_of
 from reticent.cli.neighbour_methods import Direct, Found, Gossiped, Method, Published
 from reticent.cli.output import Json, progress, say_json, talk
-from reticent.cli.plan import DryRun, Plan, Yes, agreement, spelled
+from reticent.cli.plan import DryRun, Plan, Yes, agreement, published
 from reticent.cli.ranked_lists import Lists, check_out, say_lists
 from reticent.cli.release import (
     CardFile,
@@ -42,6 +44,7 @@ from reticent.cli.release import (
 
 if TYPE_CHECKING:
     from reticent.data.profiles import Profiles
+    from reticent.noise import Source
 
 MUCH = 5 * NANO
 """Nano-epsilon above which a promise to all others together is little."""
@@ -158,10 +161,31 @@ class Wish:
         return Published(Blip.fitted(epsilon=epsilon, profile_size=self.profile_size), self.k)
 
 
-def search(method: Method, profiles: Profiles) -> Found:
-    """Find neighbours with noise of the operating system, and show how far it has come."""
+def search(
+    context: typer.Context,
+    purse: Purse,
+    method: Method,
+    profiles: Profiles,
+    total: str | None,
+    out: Path | None,
+) -> tuple[Found, Paid[Any]]:
+    """Charge everybody, then find neighbours with noise of the operating system."""
     from reticent.noise import Source
 
+    source = Source.system()
+    event = method.event(len(profiles), private=source.private and profiles.private)
+
+    def make() -> tuple[Any, Any]:
+        found = _found(method, profiles, source)
+        assert found.event == event  # noqa: S101, what was charged is what was drawn
+        return found.peers, found.scores
+
+    paid = purse.pay(context, event, of_people(profiles.people, total), make, out=out)
+    return Found(*paid.value, event), paid
+
+
+def _found(method: Method, profiles: Profiles, source: Source) -> Found:
+    """Find neighbours, and show how far it has come."""
     parts, shown = 50, 0
     with progress(parts) as advance:
 
@@ -171,7 +195,7 @@ def search(method: Method, profiles: Profiles) -> Found:
                 shown += 1
                 advance("comparing")
 
-        return method.find(profiles, Source.system(), step)
+        return method.find(profiles, source, step)
 
 
 def population(path: Path, columns: str | None) -> Profiles:
@@ -229,6 +253,9 @@ def neighbours(
     columns: ColumnNames = None,
     out: OutFile = None,
     card: CardFile = None,
+    ledger: LedgerOption = LEDGER,
+    key: KeyOption = None,
+    total: InAllOption = None,
     people: PeopleOption = None,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -245,14 +272,15 @@ def neighbours(
     way = wish.made("neighbours")
     check_people(people, dry_run)
     check_out(out, card)
+    purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
-        plan_of("neighbours", wish, way, people).say(as_json)
+        plan_of("neighbours", wish, way, people).say(as_json, purse.outlook(None))
         return
     agree = agreement(context, yes)
     profiles = population(path, columns)
     plan = plan_of("neighbours", wish, way, len(profiles))
     agree(plan)
-    found = search(way, profiles)
+    found, paid = search(context, purse, way, profiles, total, out)
     lists = Lists.of(
         ("person", "rank", "peer", "score"), profiles, found.peers, found.scores, profiles.people
     )
@@ -261,7 +289,8 @@ def neighbours(
         way,
         found,
         len(profiles),
-        command=spelled(context),
+        budget=paid.budget,
+        command=published(context),
         output=lists.digest(),
     )
     write_card(made, card)
@@ -270,7 +299,7 @@ def neighbours(
             lists.write(out, "neighbour-lists/1")
         told = {"lists": lists.by_person() if out is None else str(out)}
         facts = {"method": method.value, "k": k, "people": len(profiles), **plan.fields()}
-        say_json("neighbours/1", **facts, **told, **card_fields(made, card))
+        say_json("neighbours/1", **facts, **told, **paid.fields(), **card_fields(made, card))
         return
     say_lists(lists, out, "neighbour-lists/1")
     talk(f"spent {plan.cost()}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
@@ -23,6 +23,14 @@ DryRun: TypeAlias = Annotated[
     typer.Option("--dry-run", help="Say cost, error and odds; read and release nothing."),
 ]
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Spend without asking.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a ledger says before a release: in one line, and for JSON."""
+
+    line: str
+    fields: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +102,15 @@ class Plan:
         """What who looks can gain, as a sentence."""
         return f"Who looks for one item can be {self.odds()}."
 
-    def say(self, as_json: bool) -> None:
-        """Answer a dry run."""
+    def say(self, as_json: bool, outlook: Outlook) -> None:
+        """Answer a dry run, with what the ledger says of those who would be charged."""
         if as_json:
-            say_json("plan/1", kind=self.kind, what=self.what, **self.fields())
+            told = {**self.fields(), **outlook.fields}
+            say_json("plan/1", kind=self.kind, what=self.what, **told)
             return
         for line in self.lines():
             say(line)
+        talk(outlook.line)
         talk(self.after())
 
     def after(self) -> str:
@@ -119,16 +129,29 @@ def _told(nano: int) -> tuple[str, str]:
     return show_nano(nano), right_at_most(nano)
 
 
-def spelled(context: typer.Context, *more: str) -> str:
-    """The command being run, as one could type it."""
-    words = context.command_path.split()
+def spelled(
+    context: typer.Context,
+    *more: str,
+    without: Collection[str] = (),
+    instead: Mapping[str, str] | None = None,
+) -> str:
+    """The command being run, as one could type it; what the environment set is left to it."""
+    words, given = context.command_path.split(), {**context.params, **(instead or {})}
     for parameter in context.command.params:
-        value = context.params.get(parameter.name or "")
-        if value is None or value is False or value == parameter.default:
+        name = parameter.name or ""
+        value = given.get(name)
+        if value is None or value is False or value == parameter.default or name in without:
+            continue
+        if getattr(context.get_parameter_source(name), "name", "") == "ENVIRONMENT":
             continue
         option = [] if parameter.param_type_name == "argument" else [parameter.opts[0]]
         words += option if value is True else [*option, str(value)]
     return shlex.join([*words, *more])
+
+
+def published(context: typer.Context) -> str:
+    """The command for a card: where and under which key it was counted is nobody else's matter."""
+    return spelled(context, without=("ledger", "key"))
 
 
 def somebody_to_ask() -> bool:

@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from reticent.cli.charging import LEDGER, KeyOption, LedgerOption, Purse
+from reticent.cli.charging_words import NOTED
 from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.mapping import IdColumn, PeopleFile
-from reticent.cli.mapping_files import profile_lines, read_mapping, secret_bits
+from reticent.cli.mapping_files import profile_lines, read_mapping
 from reticent.cli.mapping_numbers import up
 from reticent.cli.once import check_store
 from reticent.cli.output import Json, say, say_json, talk
-from reticent.cli.plan import DryRun, Yes, agreement, spelled
+from reticent.cli.plan import DryRun, Outlook, Yes, agreement, published
 from reticent.cli.profile_plan import BitsPlan
 from reticent.cli.profile_tables import Profile, ProfileTable
 from reticent.cli.profile_wishes import Asked, kept_limits, read_wishes
@@ -38,9 +40,9 @@ from reticent.errors import MissingExtra
 
 if TYPE_CHECKING:
     from reticent.guarantees import card as cards
+    from reticent.mechanisms.base import Release
     from reticent.mechanisms.mapping import ProfileMapping
     from reticent.noise import Source
-    from reticent.preferences import Preferences
     from reticent.tasks.recoding import Recoding
 
 TABLES = (".csv", ".parquet")
@@ -111,6 +113,8 @@ def profile(
         ),
     ] = False,
     card: CardFile = None,
+    ledger: LedgerOption = LEDGER,
+    key: KeyOption = None,
     dry_run: DryRun = False,
     yes: Yes = False,
     as_json: Json = False,
@@ -118,9 +122,11 @@ def profile(
     """A person's profile, or everybody's, changed so that it tells little about a secret.
 
     Only the columns of the mapping leave, and the column that names people; the secret itself plays
-    no part. A profile that the mapping does not know is released as the mapping's rule says.
+    no part. A profile that the mapping does not know is released as the mapping's rule says. Bits
+    on average do not add as epsilon does: the ledger notes the release of each person, at cost 0.
     """
     from reticent.noise import Source
+    from reticent.tasks.leakage import secret_bits
 
     check_files(card, suffixes=CARDS)
     check_files(out, suffixes=TABLES)
@@ -149,24 +155,39 @@ def profile(
         secret_bits(recoding),
         recoding.mechanism.guarantee().guesses or (1.0, 1.0),
     )
+    purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
-        agreed.say(as_json)
+        noted = Outlook(f"ledger: {purse.where}: {NOTED}", {"ledger": purse.where})
+        agreed.say(as_json, noted)
         return
     agree = agreement(context, yes)
     table = ProfileTable.read(path, id_column, recoding)
     table = table.one(person) if out is None else table.each_once()
     agree(agreed)
     source = Source.system()
-    values, repeated = table.released(recoding, source, once)
+    paid = purse.pay(
+        context,
+        recoding.mechanism.event(source),
+        table.payers(recoding, provider),
+        lambda: table.released(recoding, source, once),
+        out=out,
+    )
+    values, repeated = paid.value
     if out is not None:
         write_atomically(out, table.file(values, out))
-    made = _card(recoding.mechanism, values, source, agreed.title, own_device, wishes, context)
+    made = _whole(recoding.mechanism, values, source).card(
+        agreed.title,
+        scope=_scope(recoding.mechanism, own_device),
+        budget=paid.budget,
+        preferences=kept_limits(wishes),
+        command=published(context),
+    )
     write_card(made, card)
     withheld = sum(value is None for value in values)
     if as_json:
         told = {"out": str(out)} if out is not None else {"values": table.named(values[0])}
         facts = {"people": len(values), "withheld": withheld, "repeated": repeated}
-        cost = {**agreed.fields(), **card_fields(made, card)}
+        cost = {**agreed.fields(), **paid.fields(), **card_fields(made, card)}
         say_json("release-profile/1", provider=provider, **facts, **told, **cost)
         return
     if out is None:
@@ -198,26 +219,21 @@ def _repeats(recoding: Recoding, once: Path | None) -> list[str]:
     return [f"a second draw for the same person {more}; --once STORE.json repeats the first"]
 
 
-def _card(
-    mechanism: ProfileMapping,
-    values: Sequence[Profile],
-    source: Source,
-    title: str,
-    own_device: bool,
-    wishes: Preferences | None,
-    context: typer.Context,
-) -> cards.Card:
-    from reticent.guarantees import card as cards
+def _whole(mechanism: ProfileMapping, values: Sequence[Profile], source: Source) -> Release[Any]:
+    """Everybody's profile as one release."""
     from reticent.mechanisms.base import Release
 
-    model: Literal["local", "central"] = "local" if own_device else "central"
-    scope = cards.Scope(
+    told: Any = [list(value) if value is not None else None for value in values]
+    return Release(told, mechanism.event(source), mechanism)
+
+
+def _scope(mechanism: ProfileMapping, own_device: bool) -> cards.Scope:
+    from reticent.guarantees import card as cards
+
+    return cards.Scope(
         protected=f"each person who is released, for {mechanism.secret}",
         observer="Anyone who sees one release of a person, and knows the mapping and "
         f"{mechanism.prior}",
         not_against=NOT_AGAINST if own_device else (TRUSTED, *NOT_AGAINST),
-        model=model,
+        model="local" if own_device else "central",
     )
-    told = [list(value) if value is not None else None for value in values]
-    whole: Release[Any] = Release(told, mechanism.event(source), mechanism)
-    return whole.card(title, scope=scope, preferences=kept_limits(wishes), command=spelled(context))

@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from reticent.cli.charging import data_set_subject
 from reticent.cli.failures import Failure
 from reticent.cli.mapping_columns import id_column as named_by
 from reticent.cli.once import drawn_once
@@ -21,6 +22,7 @@ from reticent.cli.once import drawn_once
 if TYPE_CHECKING:
     from reticent.data.people_tables import People
     from reticent.noise import Source
+    from reticent.tasks.charged import Payer
     from reticent.tasks.recoding import Recoding
 
 Profile: TypeAlias = tuple[str, ...] | None
@@ -78,6 +80,17 @@ class ProfileTable:
             why = f"a person has one line here; {self.ids} must name each once, two draws tell more"
             raise Failure(f"{self.people.file} names somebody more than once", why=why)
         return self
+
+    def payers(self, recoding: Recoding, provider: str | None) -> list[Payer]:
+        """In whose names the release is noted; who has none is of the data set."""
+        from reticent.tasks.charged import ANYONE, Payer
+
+        what = f"profile: {recoding.fingerprint}"
+        names = [""] if self.ids is None else self.people.column(self.ids).tolist()
+        unnamed = data_set_subject(self.people.file)
+        return [
+            Payer(subject=name or unnamed, provider=provider or ANYONE, what=what) for name in names
+        ]
 
     def released(
         self, recoding: Recoding, source: Source, once: Path | None

@@ -20,7 +20,6 @@ import typer
 
 from reticent.amounts import show_up
 from reticent.cli.failures import ExitCode, Failure
-from reticent.cli.mapping_files import secret_bits
 from reticent.cli.mapping_numbers import up
 from reticent.cli.output import talk
 
@@ -71,6 +70,7 @@ class Asked:
         if wishes is None:
             return []
         from reticent.preferences.problems import amount
+        from reticent.tasks.leakage import secret_bits
 
         own = secret_bits(self.recoding)
         released = {name.casefold() for name in self.recoding.columns}
@@ -104,6 +104,7 @@ class Asked:
     def _instead(self, wishes: Preferences) -> tuple[str, str]:
         """The command that learns a mapping which keeps every limit; or why there is none."""
         from reticent.preferences.problems import amount
+        from reticent.tasks.leakage import secret_bits
 
         limits = {secret: amount(limit) for secret, limit in wishes.hide.items()}
         listed = {secret.casefold() for secret in limits}

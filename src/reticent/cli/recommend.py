@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reticent.cli.charging import LEDGER, KeyOption, LedgerOption, Purse
+from reticent.cli.charging import TotalOption as InAllOption
 from reticent.cli.failures import Failure
 from reticent.cli.neighbour_cards import card_of
 from reticent.cli.neighbours import (
@@ -32,7 +34,7 @@ from reticent.cli.neighbours import (
     search,
 )
 from reticent.cli.output import Json, say_json, talk
-from reticent.cli.plan import DryRun, Yes, agreement, somebody_to_ask, spelled
+from reticent.cli.plan import DryRun, Yes, agreement, published, somebody_to_ask, spelled
 from reticent.cli.ranked_lists import Lists, check_out, say_lists
 from reticent.cli.release import (
     CardFile,
@@ -75,6 +77,9 @@ def recommend(
     columns: ColumnNames = None,
     out: OutFile = None,
     card: CardFile = None,
+    ledger: LedgerOption = LEDGER,
+    key: KeyOption = None,
+    total: InAllOption = None,
     people: PeopleOption = None,
     dry_run: DryRun = False,
     trusted_gateway: Annotated[
@@ -101,8 +106,9 @@ def recommend(
     way = wish.made("recommend")
     check_people(people, dry_run)
     check_out(out, card)
+    purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
-        plan_of("recommend", wish, way, people).say(as_json)
+        plan_of("recommend", wish, way, people).say(as_json, purse.outlook(None))
         talk(f"warning: {UNPROTECTED}")
         return
     if not trusted_gateway:
@@ -114,7 +120,7 @@ def recommend(
     agree(plan)
     from reticent.tasks import recommendation
 
-    found = search(way, profiles)
+    found, paid = search(context, purse, way, profiles, total, out)
     heads = ("person", "rank", "peer", "score")
     behind = Lists.of(heads, profiles, found.peers, found.scores, profiles.people)
     best = recommendation.recommend(profiles, found.peers, n_items=n_items)
@@ -126,7 +132,8 @@ def recommend(
         found,
         len(profiles),
         scope=_lists_only(way.scope(len(profiles))),
-        command=spelled(context),
+        budget=paid.budget,
+        command=published(context),
         output=behind.digest(),
     )
     write_card(made, card)
@@ -141,6 +148,7 @@ def recommend(
             warning=UNPROTECTED,
             **facts,
             **told,
+            **paid.fields(),
             **card_fields(made, card),
         )
         return

@@ -14,18 +14,20 @@ from decimal import ROUND_CEILING, Context
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
 import typer
 
+from reticent.cli.charging import LEDGER, KeyOption, LedgerOption, Purse, TotalOption, of_people
 from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, say, say_json, talk
-from reticent.cli.plan import DryRun, Plan, Yes, agreement, spelled
+from reticent.cli.plan import DryRun, Plan, Yes, agreement, published
 
 if TYPE_CHECKING:
     from reticent.data.profiles import Profiles
     from reticent.guarantees.card import Card, Scope
+    from reticent.mechanisms.base import Mechanism
     from reticent.tasks.similarity import Similarity
 
 app = typer.Typer(
@@ -127,6 +129,9 @@ def similarity(
     weighting: WeightingOption = Weighting.min,
     columns: ColumnNames = None,
     card: CardFile = None,
+    ledger: LedgerOption = LEDGER,
+    key: KeyOption = None,
+    total: TotalOption = None,
     dry_run: DryRun = False,
     yes: Yes = False,
     as_json: Json = False,
@@ -135,6 +140,7 @@ def similarity(
 
     The list of people is public here: a name that is not in the table is an error.
     """
+    from reticent.mechanisms.base import Release
     from reticent.noise import Source
 
     mechanism = comparison(epsilon, measure, norms, weighting)
@@ -147,20 +153,26 @@ def similarity(
         mechanism.utility().sentence,
     )
     check_files(card, suffixes=CARDS)
+    purse, payers = Purse(ledger, key, quiet=as_json), of_people((first, second), total)
     if dry_run:
-        plan.say(as_json)
+        plan.say(as_json, purse.outlook(payers))
         return
     agree = agreement(context, yes)
     pair = _pair(read(path, columns), path, (first, second))
     agree(plan)
-    released = mechanism.release(pair, Source.system())
-    made = released.card(plan.title, scope=_scope(mechanism), command=spelled(context))
+    source = Source.system()
+    event = mechanism.event(source)
+    paid = purse.pay(context, event, payers, lambda: mechanism.release(pair, source).value)
+    released = Release(paid.value, event, cast("Mechanism[float]", mechanism))
+    made = released.card(
+        plan.title, scope=_scope(mechanism), budget=paid.budget, command=published(context)
+    )
     write_card(made, card)
     if as_json:
-        facts = {"people": [first, second], "value": released.value, **plan.fields()}
-        say_json("release-similarity/1", **facts, **card_fields(made, card))
+        facts = {"people": [first, second], "value": paid.value, **plan.fields()}
+        say_json("release-similarity/1", **facts, **paid.fields(), **card_fields(made, card))
         return
-    say(f"{released.value:.6g}  {plan.what}")
+    say(f"{paid.value:.6g}  {plan.what}")
     talk(f"spent {plan.cost()}")
     say_card(made, card)
 

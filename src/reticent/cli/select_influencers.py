@@ -16,9 +16,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reticent.cli.charging import (
+    LEDGER,
+    DataSetOption,
+    KeyOption,
+    LedgerOption,
+    Purse,
+    TotalOption,
+    of_data_set,
+)
 from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, say, say_json, talk
-from reticent.cli.plan import DryRun, Yes, agreement, spelled
+from reticent.cli.plan import DryRun, Yes, agreement, published
 from reticent.cli.ranked_lists import check_out
 from reticent.cli.release import CardFile, card_fields, say_card, write_card
 from reticent.cli.select import EpsilonOption, OutFile, SelectPlan, Way, cautions, shares
@@ -39,9 +48,7 @@ from reticent.cli.select_graphs import (
 )
 
 if TYPE_CHECKING:
-    from reticent.guarantees.card import Card, Scope
-    from reticent.mechanisms.top_dampened import TopDampened
-    from reticent.noise import Source
+    from reticent.guarantees.card import Scope
     from reticent.tasks.influence import Influence
 
 SCHEMA = "select-influencers/1"
@@ -85,6 +92,10 @@ def influencers(
     ] = None,
     out: OutFile = None,
     card: CardFile = None,
+    ledger: LedgerOption = LEDGER,
+    key: KeyOption = None,
+    data_set: DataSetOption = None,
+    total: TotalOption = None,
     dry_run: DryRun = False,
     yes: Yes = False,
     as_json: Json = False,
@@ -94,6 +105,7 @@ def influencers(
     Nodes and the bound are public, links are private. The result is a set: the order of names means
     nothing.
     """
+    from reticent.mechanisms.base import Release
     from reticent.noise import Source
 
     wish = GraphWish(k, bound, within, centrality)
@@ -102,8 +114,9 @@ def influencers(
     named = read_nodes(nodes, node_column)
     declared = None if named is None else len(named)
     before = _plan(wish, way, epsilon, declared, declared=named is not None)
+    purse, payers = Purse(ledger, key, quiet=as_json), of_data_set(path, data_set, total)
     if dry_run:
-        before.say(as_json)
+        before.say(as_json, purse.outlook(payers))
         return
     agree = agreement(context, yes)
     graph = read_edges(path, columns, named)
@@ -111,20 +124,30 @@ def influencers(
     agree(plan)
     influence = wish.influence(epsilon, graph.size)
     mechanism = wish.mechanism(influence, way)
-    with shares(f"looking at {graph.size:,} nodes") as progress:
-        scored = influence.scored(graph, progress)
     source = Source.system()
-    scope = _scope(influence, named is not None)
     names = range(graph.size) if graph.names is None else graph.names
-    found = [str(names[place]) for place in sorted(mechanism.release(scored, source).value)]
-    made = _card(found, mechanism, source, plan, scope, context)
+
+    def choose() -> list[str]:
+        with shares(f"looking at {graph.size:,} nodes") as progress:
+            scored = influence.scored(graph, progress)
+        return [str(names[place]) for place in sorted(mechanism.release(scored, source).value)]
+
+    paid = purse.pay(context, mechanism.event(source), payers, choose)
+    found = paid.value
+    whole: Release[Any] = Release(found, mechanism.event(source), mechanism)
+    made = whole.card(  # its fingerprint is that of the names in the order of nodes
+        plan.title,
+        scope=_scope(influence, named is not None),
+        budget=paid.budget,
+        command=published(context),
+    )
     if out is not None:
         _write(found, out)
     write_card(made, card)
     if as_json:
         told = {"nodes": found} if out is None else {"out": str(out)}
         facts = {"k": k, "centrality": centrality.value, "way": wish.way_name(way)}
-        cost = {**plan.fields(), **card_fields(made, card)}
+        cost = {**plan.fields(), **paid.fields(), **card_fields(made, card)}
         say_json(SCHEMA, **facts, **told, ordered=False, **cost)
         return
     say(str(out) if out is not None else _csv(found).removesuffix("\n"))
@@ -180,21 +203,6 @@ def _scope(influence: Influence, declared: bool) -> Scope:
         not_against=NOT_AGAINST if declared else (FIRST_LINKS, *NOT_AGAINST),
         model="central",
     )
-
-
-def _card(
-    found: list[str],
-    mechanism: TopDampened,
-    source: Source,
-    plan: SelectPlan,
-    scope: Scope,
-    context: typer.Context,
-) -> Card:
-    """The card of a set of names: its fingerprint is that of the names in the order of nodes."""
-    from reticent.mechanisms.base import Release
-
-    whole: Release[Any] = Release(found, mechanism.event(source), mechanism)
-    return whole.card(plan.title, scope=scope, command=spelled(context))
 
 
 def _csv(found: Sequence[str]) -> str:

@@ -12,10 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reticent.cli.charging import (
+    LEDGER,
+    DataSetOption,
+    KeyOption,
+    LedgerOption,
+    Purse,
+    TotalOption,
+    of_data_set,
+)
 from reticent.cli.failures import Failure
 from reticent.cli.neighbours import PeopleOption, check_people
 from reticent.cli.output import Json, say, say_json, talk
-from reticent.cli.plan import DryRun, Yes, agreement, spelled
+from reticent.cli.plan import DryRun, Yes, agreement, published
 from reticent.cli.release import (
     CARDS,
     CardFile,
@@ -96,6 +105,10 @@ def percentile(
         ),
     ] = None,
     card: CardFile = None,
+    ledger: LedgerOption = LEDGER,
+    key: KeyOption = None,
+    data_set: DataSetOption = None,
+    total: TotalOption = None,
     people: PeopleOption = None,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -107,28 +120,35 @@ def percentile(
     many people there are, who they are, and the range of values are public. Values outside the
     range are clamped, what is no number counts as the least, and nothing reports either.
     """
+    from reticent.mechanisms.base import Release
     from reticent.noise import Source
 
     check_rank(p)
     check_people(people, dry_run)
     check_files(card, suffixes=CARDS)
     asked = _asked(p, epsilon, upper, way, number, step, lower, ids)
+    purse, payers = Purse(ledger, key, quiet=as_json), of_data_set(path, data_set, total)
     if dry_run:
-        asked.plan(people).say(as_json)
+        asked.plan(people).say(as_json, purse.outlook(payers))
         return
     asked.plan(None)  # wrong options are found before the table is read
     agree = agreement(context, yes)
     values = Values.read(path, column, ids)
     plan = asked.plan(len(values))
     agree(plan)
-    released = asked.release(values, Source.system())
-    made = released.card(plan.title, scope=_scope(asked), command=spelled(context))
+    source, mechanism = Source.system(), asked.mechanism(len(values))
+    event = mechanism.event(source)
+    paid = purse.pay(context, event, payers, lambda: asked.release(values, source).value)
+    whole: Release[Any] = Release(paid.value, event, mechanism)
+    made = whole.card(
+        plan.title, scope=_scope(asked), budget=paid.budget, command=published(context)
+    )
     write_card(made, card)
     if as_json:
-        facts = {"p": p, "people": len(values), **asked.fields(released.value)}
-        say_json(SCHEMA, **facts, **plan.fields(), **card_fields(made, card))
+        facts = {"p": p, "people": len(values), **asked.fields(paid.value)}
+        say_json(SCHEMA, **facts, **plan.fields(), **paid.fields(), **card_fields(made, card))
         return
-    say(asked.told(released.value))
+    say(asked.told(paid.value))
     talk(f"spent {plan.cost()}")
     say_card(made, card)
 
@@ -197,13 +217,15 @@ class Number:
         """What is released, in words."""
         return f"a number near the {_rank(self.p)}"
 
-    def plan(self, people: int | None) -> SelectPlan:
-        """What it would cost."""
+    def mechanism(self, people: int) -> Mechanism[int]:
+        """How it is chosen; how many people there are changes nothing."""
         from reticent.tasks.percentile import quantile_mechanism
 
-        mechanism = quantile_mechanism(
-            self.epsilon, lower=self.lower, upper=self.upper, step=self.step
-        )
+        return quantile_mechanism(self.epsilon, lower=self.lower, upper=self.upper, step=self.step)
+
+    def plan(self, people: int | None) -> SelectPlan:
+        """What it would cost."""
+        mechanism = self.mechanism(1)
         ranks = f"{mechanism.utility().sentence}; a score is minus the number of people missed"
         return _plan(self, mechanism, people, ranks)
 

@@ -16,10 +16,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reticent.cli.charging import (
+    LEDGER,
+    DataSetOption,
+    KeyOption,
+    LedgerOption,
+    Purse,
+    TotalOption,
+    of_data_set,
+)
 from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, progress, say, say_json, talk
-from reticent.cli.plan import DryRun, Yes, agreement, spelled
+from reticent.cli.plan import DryRun, Yes, agreement, published
 from reticent.cli.release import CARDS, CardFile, card_fields, check_files, say_card, write_card
 from reticent.cli.select import EpsilonOption
 from reticent.cli.train import RowsFile
@@ -138,6 +147,10 @@ def tree(
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw the tree here, .svg.", metavar="FILE")
     ] = None,
+    ledger: LedgerOption = LEDGER,
+    key: KeyOption = None,
+    data_set: DataSetOption = None,
+    total: TotalOption = None,
     dry_run: DryRun = False,
     yes: Yes = False,
     as_json: Json = False,
@@ -152,7 +165,7 @@ def tree(
     from reticent.cli.train_declared import form_command, read_declared
     from reticent.cli.train_tables import as_declared, cells, check_columns, read_table
     from reticent.noise import Source
-    from reticent.tasks.trained_tree import train
+    from reticent.tasks.trained_tree import TrainedTree, train
 
     _check_outputs(out, card, plot)
     given = _Given(epsilon, rows, max_depth, relation, criterion, mechanism, split)
@@ -160,8 +173,9 @@ def tree(
     declared = read_declared(declare, path, target, rows)
     grower = given.mechanism(declared)
     plan = plan_of(grower, declared, target, declare)
+    purse, payers = Purse(ledger, key, quiet=as_json), of_data_set(path, data_set, total)
     if dry_run:
-        plan.say(as_json)
+        plan.say(as_json, purse.outlook(payers))
         return
     agree = agreement(context, yes)
     with progress(2) as step:
@@ -174,13 +188,17 @@ def tree(
         columns = [cells(table, column) for column in declared.columns]
         labels = as_declared(table.column(target), declared.classes)
     agree(plan)
-    with progress(2) as step:
-        step("growing the tree")
-        trained, released = train(
-            declared, columns, labels, mechanism=grower, source=Source.system()
-        )
-    grown = Grown(trained, released.event, target, len(table.columns) - len(names) - 1)
-    made = grown.card(plan.title, grower, spelled(context))
+    source = Source.system()
+
+    def grow() -> dict[str, Any]:
+        with progress(2) as step:
+            step("growing the tree")
+            return train(declared, columns, labels, mechanism=grower, source=source)[0].plain()
+
+    paid = purse.pay(context, grower.event(source), payers, grow)
+    trained = TrainedTree.of_plain(paid.value)
+    grown = Grown(trained, grower.event(source), target, len(table.columns) - len(names) - 1)
+    made = grown.card(plan.title, grower, paid.budget, published(context))
     if out is not None:
         write_atomically(out, grown.file())
     write_card(made, card)
@@ -190,7 +208,8 @@ def tree(
         write_atomically(plot, tree_figure(trained, target=target))
     if as_json:
         told = trained.plain() if out is None else str(out)
-        say_json(SCHEMA, **grown.fields(), tree=told, **plan.fields(), **card_fields(made, card))
+        cost = {**plan.fields(), **paid.fields(), **card_fields(made, card)}
+        say_json(SCHEMA, **grown.fields(), tree=told, **cost)
         return
     for line in grown.lines():
         say(line)

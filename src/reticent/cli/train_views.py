@@ -17,7 +17,7 @@ from reticent.cli.select import SelectPlan, cautions
 
 if TYPE_CHECKING:
     from reticent.guarantees import Event
-    from reticent.guarantees.card import Card, Scope
+    from reticent.guarantees.card import Budget, Card, Scope
     from reticent.mechanisms.tree import PrivateTree
     from reticent.tasks.trained_tree import Declared, TrainedTree
 
@@ -74,12 +74,12 @@ class Grown:
 
         return KeptTree(self.trained, self.target, self.event).to_json()
 
-    def card(self, title: str, mechanism: PrivateTree, command: str) -> Card:
+    def card(self, title: str, mechanism: PrivateTree, budget: Budget, command: str) -> Card:
         """Its guarantee card."""
         from reticent.mechanisms.base import Release
 
         whole: Release[Any] = Release(self.trained.plain(), self.event, mechanism)
-        return whole.card(title, scope=_scope(mechanism), command=command)
+        return whole.card(title, scope=_scope(mechanism), budget=budget, command=command)
 
     def notes(self) -> list[str]:
         """What follows from the release and the header alone, so costs nothing."""

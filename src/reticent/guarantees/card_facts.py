@@ -163,9 +163,15 @@ def _spread(spread: Spread) -> list[str]:
 def _budget(card: Card) -> list[str]:
     budget = card.budget
     if budget is None:
-        return ["Made without a ledger: nothing was recorded"]
+        return [
+            "Made without a ledger: nothing was recorded",
+            "So nothing bounds what further releases add",
+        ]
+    if not card.promise.worst_case:
+        return ["Written down in a ledger; bits on average do not add up, so no sum is kept"]
     renewal = "does not renew" if budget.renews == "never" else f"renews {budget.renews}"
-    return [f"ε {budget.spent} of {budget.limit} ({renewal}; {budget.rule})"]
+    limit = "without a limit" if budget.limit == "none" else f"of {budget.limit}"
+    return [f"ε {budget.spent} {limit} ({renewal}; {budget.rule})"]
 
 
 def _mechanism(card: Card) -> str:

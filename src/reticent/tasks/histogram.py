@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
@@ -34,9 +34,13 @@ from reticent.mechanisms.multilevel_plan import Goal, HistogramPlan, plan_histog
 from reticent.noise import Source
 from reticent.optim.rows import distinct_rows
 from reticent.preferences import Grant, Preferences
+from reticent.tasks.charged import Payer, release_once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from reticent.ledger import Ledger
+    from reticent.ledger.accounts import Renewal
 
 TRUSTED = "whoever holds the profiles and runs the release: they see them raw and are trusted"
 NOT_AGAINST = (
@@ -50,11 +54,17 @@ NOT_AGAINST = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReleasedHistogram:
-    """What leaves for a provider, attribute by attribute, and on what terms."""
+    """What leaves for a provider, attribute by attribute, and on what terms.
+
+    ``budget`` is what the ledger had counted when it was released; None if no ledger did, and the
+    card then says so.
+    """
 
     release: Release[NDArray[np.float64]]
     plan: HistogramPlan
     grant: Grant
+    budget: cards.Budget | None = None
+    replayed: bool = False
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -90,7 +100,6 @@ class ReleasedHistogram:
         title: str,
         *,
         model: Literal["local", "central"] = "local",
-        budget: cards.Budget | None = None,
         command: str | None = None,
         made: date | None = None,
     ) -> cards.Card:
@@ -104,7 +113,7 @@ class ReleasedHistogram:
                 not_against=NOT_AGAINST if model == "local" else (TRUSTED, *NOT_AGAINST),
                 model=model,
             ),
-            budget=budget,
+            budget=self.budget,
             preferences=cards.Preferences(
                 rules_sha256=self.grant.fingerprint,
                 withheld=0,
@@ -138,12 +147,12 @@ def plan_for(
         budgets=grant.budgets,
         epsilon=grant.epsilon,
         goal=goal,
-        weighted=preferences.weighted,
+        weighted=preferences.weighted_for(provider),
         unit=unit,
     )
     total = preferences.providers[provider].total
     asked = plan.mechanism.guarantee().overall
-    if total is not None and asked > nano_down(total):  # what was spent before, a ledger knows
+    if total is not None and asked > nano_down(total):  # what was spent before, the ledger knows
         raise BudgetExceeded(f"total of {provider}", asked, nano_down(total))
     return plan, grant
 
@@ -157,8 +166,15 @@ def release_histogram(
     source: Source,
     goal: Goal = "mse",
     unit: Unit = ITEM,
+    ledger: Ledger | None = None,
+    subject: str | None = None,
+    key: str | None = None,
 ) -> ReleasedHistogram:
     """The histogram of a person's items for one provider; items that no catalogue has do nothing.
+
+    With a ``ledger`` the account of ``subject`` with the provider is charged first, up to the
+    ``total`` of the preferences, which starts anew as they say; the same ``key`` repeats its answer
+    at no charge. Without one nothing is counted, and the card says so.
 
     >>> films = Catalogue.of([[1], [1]], attributes=["Drama"], items=["Heat", "Up"])
     >>> wishes = Preferences.parse('''
@@ -173,12 +189,28 @@ def release_histogram(
     (('Drama',), (1,))
     """
     plan, grant = plan_for(catalogue, preferences, provider, goal=goal, unit=unit)
-    released = plan.mechanism.release(profile_of(items, catalogue, preferences), source)
-    return ReleasedHistogram(released, plan, grant)
+    profile = profile_of(items, catalogue, preferences, provider=provider)
+    if ledger is None:
+        unused = subject is None and key is None
+        require(unused, "ledger", None, "given with a subject or a key")
+        return ReleasedHistogram(plan.mechanism.release(profile, source), plan, grant)
+    if subject is None:
+        raise ParameterError("subject", "the person whose budget is charged", None)
+    payer = payer_of(subject, preferences, provider)
+    paid = release_once(plan.mechanism, profile, source, ledger=ledger, payers=payer, key=key)
+    return ReleasedHistogram(paid.value, plan, grant, paid.budget, paid.replayed)
+
+
+def payer_of(subject: str, preferences: Preferences, provider: str) -> Payer:
+    """The account of a person with a provider, as their preferences limit it."""
+    asked = preferences.providers[provider]
+    total = None if asked.total is None else nano_down(asked.total)
+    renews = cast("Renewal", asked.renews)  # the file allows the same words
+    return Payer(subject=subject, provider=provider, limit=total, renews=renews)
 
 
 def profile_of(
-    items: Iterable[str], catalogue: Catalogue, preferences: Preferences
+    items: Iterable[str], catalogue: Catalogue, preferences: Preferences, *, provider: str
 ) -> NDArray[np.float64] | WeightedProfile:
     """A person's items as a vector over the catalogue, with their weights if there are any."""
     held = np.zeros(len(catalogue))
@@ -186,9 +218,10 @@ def profile_of(
         place = catalogue.places.get(name) if isinstance(name, str) else None
         if place is not None:
             held[place] = 1.0
-    if not preferences.weighted:
+    if not preferences.weighted_for(provider):
         return held
-    return WeightedProfile.of(held, [float(v) for v in preferences.weights(catalogue.items)])
+    weights = preferences.weights(catalogue.items, provider=provider)
+    return WeightedProfile.of(held, [float(weight) for weight in weights])
 
 
 def possible(

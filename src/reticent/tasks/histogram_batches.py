@@ -183,19 +183,21 @@ class Histograms:
         """
         arrow = _arrow()
         plan, _ = plan_for(self.catalogue, preferences, provider, goal=self.goal, unit=self.unit)
-        needed = preferences.weighted
+        needed = preferences.weighted_for(provider)
         require(self.weighted or not needed, "weighted", False, "true for these preferences")
         task = self
         if plan.attributes != self.catalogue.attributes:  # some are withheld, or nobody's
             task = replace(self, catalogue=self.catalogue.only(plan.attributes))
+        named = preferences.weights(self.catalogue.items, provider=provider)
+        wishes = np.array([float(weight) for weight in named])
         for batch in batches:
-            yield task._batch(arrow, batch, preferences, plan, source)
+            yield task._batch(arrow, batch, wishes, plan, source)
 
     def _batch(
         self,
         arrow: Any,
         batch: Any,
-        preferences: Preferences,
+        wishes: NDArray[np.float64],
         plan: HistogramPlan,
         source: Source,
     ) -> Any:
@@ -205,7 +207,7 @@ class Histograms:
             require(name in names, "batch", sorted(names), f"a batch with a column {name!r}")
         offsets, held = _list(batch, "items")
         items = self._places(arrow, held)
-        weights = self._weights(batch, names, preferences, offsets, items)
+        weights = self._weights(batch, names, wishes, offsets, items)
         person = batch.column("person")
         if not names & {"budgets", "epsilon"} and plan.mechanism.exposure == self.exposure:
             released = self.release_alike(offsets, items, plan=plan, weights=weights, source=source)
@@ -241,7 +243,7 @@ class Histograms:
         self,
         batch: Any,
         names: set[str],
-        preferences: Preferences,
+        wishes: NDArray[np.float64],
         offsets: NDArray[np.int64],
         items: NDArray[np.int64],
     ) -> NDArray[np.float64] | None:
@@ -253,7 +255,6 @@ class Histograms:
             same = np.array_equal(cuts, offsets)
             require(same, "weights", "lists of other lengths", "lists as long as items")
             return np.asarray(weights, dtype=np.float64)
-        wishes = np.array([float(v) for v in preferences.weights(self.catalogue.items)])
         return np.asarray(np.where(items >= 0, wishes[items.clip(min=0)], 0.0))
 
 

@@ -53,6 +53,21 @@ def _merged(moments: NDArray[np.float64], values: NDArray[Any]) -> NDArray[np.fl
     return merged
 
 
+def secret_names(recoding: Recoding) -> tuple[str, ...]:
+    """The columns that a mapping hides; a name of another origin counts as one."""
+    names = tuple(name.strip() for name in recoding.mechanism.secret.split(","))
+    return names if len(names) == recoding.secrets.shape[1] else (recoding.mechanism.secret,)
+
+
+def secret_bits(recoding: Recoding) -> dict[str, float]:
+    """Bits that a release tells about each secret, rounded up."""
+    names, mechanism = secret_names(recoding), recoding.mechanism
+    if len(names) == 1:
+        return {names[0]: mechanism.bits}
+    own = leaks(mechanism.channel, mechanism.joint, recoding.secrets)
+    return {name: float(bits) * (1 + 1e-12) for name, bits in zip(names, own, strict=True)}
+
+
 def leak_under(channel: Channel, joint: NDArray[np.float64]) -> float:
     """Bits that a mapping leaks under another joint law, such as that of people held out."""
     law = joint / joint.sum()

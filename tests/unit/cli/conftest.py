@@ -3,13 +3,16 @@
 import contextlib
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
 from reticent.cli.main import run
+
+LEDGER = "RETICENT_LEDGER"
 
 
 @dataclass(frozen=True)
@@ -39,3 +42,19 @@ def invoke(*arguments: object) -> Ended:
 @pytest.fixture(scope="session")
 def cli() -> Cli:
     return invoke
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_ledger_here(tmp_path_factory) -> Iterator[None]:
+    """Fixtures that live longer than a test do not leave a ledger where tests run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(LEDGER, str(tmp_path_factory.mktemp("ledgers") / "ledger.db"))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def ledger(tmp_path_factory, monkeypatch) -> Path:
+    """Where the commands of this test are counted, if they do not say otherwise."""
+    path = tmp_path_factory.mktemp("ledger") / "ledger.db"
+    monkeypatch.setenv(LEDGER, str(path))
+    return path

@@ -338,7 +338,7 @@ def test_what_a_cell_holds_never_changes_what_is_said(cli, here, cell) -> None:
     for words in (MEDIAN, NUMBER):
         ended = cli(*words, "--yes", "--card", here / f"card-{words is NUMBER}.json")
         assert ended.code == 0
-        assert begins(ended.err) == ["spent", "card:"]
+        assert begins(ended.err) == ["ledger:", "spent", "card:"]
         card = (here / f"card-{words is NUMBER}.json").read_text()
         assert not cell or cell not in ended.out + ended.err + card
 

@@ -1,0 +1,112 @@
+"""What is said about a budget: how much of it is spent, by whom, and what to do if it is too small.
+
+Not here  charging (charging.py).
+
+Many people are counted, not named.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import typer
+
+from reticent.amounts import nano_down, show_nano
+from reticent.cli.failures import Refusal
+from reticent.cli.plan import spelled
+
+if TYPE_CHECKING:
+    from reticent.errors import BudgetExceeded
+    from reticent.ledger import Ledger
+    from reticent.tasks.charged import Payer, Standing
+
+UNKNOWN = "what each person has left is known when the table is read"
+NOTED = "bits on average do not add, so they are noted at cost 0"
+_NOTHING = "nothing was drawn and nothing was charged"
+
+
+def standing_words(
+    ledger: Ledger | None, payers: Sequence[Payer], found: Sequence[Standing] = ()
+) -> str:
+    """What is spent, of what, by whom and with whom."""
+    from reticent.ledger import OVERALL
+
+    if payers[0].what != OVERALL:
+        return f"noted for {_whose(payers)}; {NOTED}"
+    if ledger is not None:
+        from reticent.tasks.charged import standings
+
+        found = standings(ledger, payers)
+    most = max(found, key=lambda one: one.spent)
+    limit = "" if most.limit is None else f" of {show_nano(most.limit)}"
+    renews = "" if most.payer.renews == "never" else f", renews {most.payer.renews}"
+    return f"epsilon {show_nano(most.spent)} spent{limit} by {_whose(payers)}{renews}"
+
+
+def _whose(payers: Sequence[Payer]) -> str:
+    names = " and ".join(payer.subject for payer in payers[:2])
+    if len(payers) > 1:
+        names = f"each of {names if len(payers) == 2 else f'{len(payers):,} people'} at most"
+    return f"{names} with {payers[0].provider}"
+
+
+def refusal(
+    error: BudgetExceeded, context: typer.Context, ledger: Ledger, payers: Sequence[Payer]
+) -> Refusal:
+    """Whose budget is too small, and what works: look, spend less, raise it."""
+    from reticent.tasks.charged import standings
+
+    short = [
+        one for one in standings(ledger, payers) if one.left is not None and one.left < error.asked
+    ]
+    least = min(short, key=lambda one: one.left or 0, default=None)
+    if least is None:  # somebody raised a limit meanwhile
+        return Refusal(str(error), why=_NOTHING)
+    left = least.left or 0
+    whose = f"{len(short):,} of {len(payers):,} people" if len(payers) > 2 else least.payer.subject
+    told = (
+        f"budget of {whose} with {least.payer.provider}: asked for epsilon "
+        f"{show_nano(error.asked)}, {show_nano(left)} is left, {show_nano(error.asked - left)} is "
+        "missing"
+    )
+    where = ["--provider", least.payer.provider, *_ledger(context)]
+    one = [] if len(payers) > 2 else ["--subject", least.payer.subject]
+    others = _less(context, Fraction(left, error.asked))
+    if one:
+        others |= _more(context, least, error.asked, where)
+    look = shlex.join(["reticent", "ledger", "log", *one, *where])
+    return Refusal(told, why=_NOTHING, next_command=look, others=others)
+
+
+def _ledger(context: typer.Context) -> list[str]:
+    source = context.get_parameter_source("ledger")
+    typed = getattr(source, "name", "") == "COMMANDLINE"
+    return ["--ledger", str(context.params["ledger"])] if typed else []
+
+
+def _less(context: typer.Context, share: Fraction) -> dict[str, str]:
+    """The same with what is left, where losses follow one epsilon."""
+    from reticent.rational import rational
+
+    asked = context.params.get("epsilon")
+    if share == 0 or not asked or context.params.get("total_epsilon") is not None:
+        return {}
+    less = nano_down(rational(asked, "epsilon") * share)
+    command = spelled(context, instead={"epsilon": show_nano(less)})
+    return {"to spend less": command} if less else {}
+
+
+def _more(
+    context: typer.Context, least: Standing, asked: int, where: Sequence[str]
+) -> dict[str, str]:
+    """Raising the limit on record; a lower one that is set elsewhere must be raised before."""
+    needed, own = least.spent + asked, least.payer.limit
+    first = ""
+    if own is not None and own < needed:
+        total = "--total" if context.params.get("total") else "total in the preferences"
+        first = f", after {total} was raised"
+    words = ["reticent", "ledger", "raise", least.payer.subject, "--to", show_nano(needed)]
+    return {f"to allow more{first}": shlex.join([*words, *where, "--yes"])}
