@@ -24,10 +24,12 @@ RANKS = {
     "ledger": 5,
     "mechanisms": 5,
     "tasks": 6,
+    "gateway": 7,
     "report": 7,
     "testing": 7,
-    "cli": 8,
-    "__main__": 9,
+    "console": 8,
+    "cli": 9,
+    "__main__": 10,
 }
 RANDOM = {"random", "secrets", "numpy.random", "os.urandom", "uuid"}
 HEAVY = {"numpy", "scipy", "numba", "matplotlib", "fastapi", "pydantic", "cryptography"}

@@ -1,0 +1,278 @@
+"""The provider's API, version 1: ask for a release of one person, get value, card and key.
+
+Theory    docs/theory/terms.md, Theorem 2 (preferences do not show)
+Not here  what is released (gateway/), sizes and rates (guards.py, limits.py).
+
+A provider comes with a bearer token and, for each release, a key of its own making. The same key
+gets the same answer for ever, and is charged once. No answer and no error depends on what a person
+allows or has left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from reticent.console.guards import too_many
+from reticent.console.problems import Problem
+from reticent.gateway import Asked, NoSuchPerson, NotOffered
+from reticent.ledger import KeyReused, LedgerError
+
+if TYPE_CHECKING:
+    from reticent.gateway import Gateway
+    from reticent.gateway.credentials import Caller
+
+KEY = r"^[A-Za-z0-9_-]{8,100}$"
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Model = TypeVar("Model", bound=BaseModel)
+_KEY = re.compile(KEY)
+_PROBLEM = {"type": "object", "required": ["type", "title", "status"]}
+router = APIRouter(prefix="/v1")
+
+
+class Body(BaseModel):
+    """A request; unknown fields are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class OfOne(Body):
+    """A release of one person."""
+
+    subject: Name
+
+
+class OfTwo(Body):
+    """A comparison of one person with another."""
+
+    subject: Name
+    other: Name
+
+
+class ReleaseAnswer(BaseModel):
+    """What is released: the same for the same key, whatever happens."""
+
+    model_config = ConfigDict(extra="forbid")
+    schema_: str = Field(alias="schema", description="release/1")
+    kind: str
+    subject: str
+    other: str | None = None
+    key: str
+    terms: str = Field(description="Which public terms of yours it was made on")
+    value: Any = Field(description="Numbers by attribute, one number, or values by column")
+    card: dict[str, Any] = Field(description="The guarantee card of the terms")
+
+
+class OfferAnswer(BaseModel):
+    """Your public terms for one kind of release."""
+
+    kind: str
+    terms: str
+    card: dict[str, Any]
+
+
+class TermsAnswer(BaseModel):
+    """All that you ask for, in public."""
+
+    schema_: str = Field(alias="schema", description="terms/1")
+    provider: str
+    offers: list[OfferAnswer]
+
+
+def _responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    said = {"application/problem+json": {"schema": _PROBLEM}}
+    return {status: {"description": "Problem", "content": said} for status in statuses}
+
+
+_ALWAYS = (400, 401, 403, 429, 503)
+_AGAIN = {
+    "operationId": "release",
+    "parameters": {"key": "$request.header.Idempotency-Key"},
+    "description": "The same answer, for as long as the person is here",
+}
+_ASKING = {
+    200: {"description": "What is released", "links": {"again": _AGAIN}},
+    **_responses(*_ALWAYS, 404, 408, 409, 413, 415, 422),
+}
+
+
+def _described(model: type[BaseModel]) -> dict[str, Any]:
+    """How a request looks, for the OpenAPI file; we read it ourselves, with our own limits."""
+    schema = model.model_json_schema()
+    schema.pop("description", None)
+    key = {"type": "string", "pattern": KEY}
+    said = "Of your making, for ever: the same key gets the same answer and is charged once."
+    return {
+        "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
+        "parameters": [
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "required": True,
+                "schema": key,
+                "description": said,
+            }
+        ],
+        "security": [{"token": []}],
+    }
+
+
+@router.post(
+    "/histogram",
+    response_model=ReleaseAnswer,
+    responses=_ASKING,
+    openapi_extra=_described(OfOne),
+    operation_id="histogram",
+)
+async def histogram(request: Request) -> Response:
+    """How many items of each attribute a person has, with the noise of your terms."""
+    return await _ask(request, "histogram", OfOne)
+
+
+@router.post(
+    "/profile",
+    response_model=ReleaseAnswer,
+    responses=_ASKING,
+    openapi_extra=_described(OfOne),
+    operation_id="profile",
+)
+async def profile(request: Request) -> Response:
+    """A person's profile, recoded so that what must not be inferred is hard to guess."""
+    return await _ask(request, "profile", OfOne)
+
+
+@router.post(
+    "/similarity",
+    response_model=ReleaseAnswer,
+    responses=_ASKING,
+    openapi_extra=_described(OfTwo),
+    operation_id="similarity",
+)
+async def similarity(request: Request) -> Response:
+    """How alike two people's profiles are, with the noise of your terms."""
+    return await _ask(request, "similarity", OfTwo)
+
+
+@router.get(
+    "/releases/{key}",
+    response_model=ReleaseAnswer,
+    responses=_responses(*_ALWAYS, 404, 414),
+    openapi_extra={"security": [{"token": []}]},
+    operation_id="release",
+)
+async def release(request: Request, key: str) -> Response:
+    """The answer that one of your keys got; another provider's key is not there."""
+    found = _caller(request)
+    gateway: Gateway = request.app.state.gateway
+    kept = gateway.answered(found.provider, key) if _KEY.fullmatch(key) else None
+    if kept is None:
+        raise Problem(404)
+    return Response(gateway.finish(kept), media_type="application/json")
+
+
+@router.get(
+    "/terms",
+    response_model=TermsAnswer,
+    responses=_responses(*_ALWAYS),
+    openapi_extra={"security": [{"token": []}]},
+    operation_id="terms",
+)
+async def terms(request: Request) -> Response:
+    """What you ask for, in public, with the card of each kind of release."""
+    found = _caller(request)
+    gateway: Gateway = request.app.state.gateway
+    offers = gateway.world().offers.get(found.provider, {})
+    told = [
+        {"kind": kind, "terms": offer.id, "card": json.loads(offer.card.to_json())}
+        for kind, offer in sorted(offers.items())
+    ]
+    body = {"schema": "terms/1", "provider": found.provider, "offers": told}
+    return Response(json.dumps(body), media_type="application/json")
+
+
+async def _ask(request: Request, kind: str, model: type[OfOne] | type[OfTwo]) -> Response:
+    found = _caller(request)
+    if kind not in found.scopes:
+        raise Problem(403, f"the scopes of this token do not include {kind}")
+    key, *more = request.headers.getlist("idempotency-key") or ("",)
+    if more or not _KEY.fullmatch(key):
+        raise Problem(400, "the header Idempotency-Key must have 8 to 100 letters, digits, - or _")
+    body = await _read(request, model)
+    other = body.other if isinstance(body, OfTwo) else None
+    if other == body.subject:
+        raise Problem(422, "other must be another person than subject")
+    asked = Asked(kind, body.subject, key, other)
+    state = request.app.state
+    if state.waiting >= state.limits.waiting:
+        raise Problem(503, headers={"retry-after": "1"})
+    state.waiting += 1
+    try:
+        kept = await _submitted(state.gateway, found.provider, asked)
+    except NotOffered:
+        raise Problem(403, f"your terms do not include {kind}") from None
+    except NoSuchPerson:
+        raise Problem(404) from None
+    except KeyReused:
+        raise Problem(409, "use a new key for another request") from None
+    except LedgerError:
+        # Not written, or perhaps written: the same key finds out which.
+        said = "ask again with the same key"
+        raise Problem(503, said, headers={"retry-after": "1"}) from None
+    finally:
+        state.waiting -= 1
+    return Response(state.gateway.finish(kept), media_type="application/json")
+
+
+async def _submitted(gateway: Gateway, provider: str, asked: Asked) -> bytes:
+    if asked.kind == "profile":  # waits for a draw that may have to be kept first
+        pending = await asyncio.to_thread(gateway.submit, provider, asked)
+    else:
+        pending = gateway.submit(provider, asked)
+    return (await asyncio.wrap_future(pending)).value
+
+
+def _caller(request: Request) -> Caller:
+    """The provider who asks; the same answer whatever is wrong with its token."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    gateway: Gateway = request.app.state.gateway
+    found = gateway.caller(token.strip()) if kind.casefold() == "bearer" else None
+    if found is None:
+        raise Problem(401, headers={"www-authenticate": "Bearer"})
+    wait = request.app.state.providers.wait(found.provider)
+    if wait:
+        raise too_many(wait)
+    return found
+
+
+async def _read(request: Request, model: type[Model]) -> Model:
+    media = request.headers.get("content-type", "").split(";")[0].strip().casefold()
+    if media != "application/json":
+        raise Problem(415)
+    body = await request.body()
+    try:
+        text = body.decode("utf-8")
+        data = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+    except (ValueError, RecursionError):  # no JSON, no UTF-8, numbers of thousands of digits
+        raise Problem(400, "the body must be JSON") from None
+    try:
+        return model.model_validate(data)
+    except ValidationError:
+        fields = ", ".join(model.model_fields)
+        raise Problem(422, f"the body must have just {fields}, texts of 1 to 200 letters") from None
+
+
+def _no_constant(_: str) -> NoReturn:
+    raise ValueError
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; a name that is given twice is refused, as readers differ about which one holds."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found

@@ -1,0 +1,105 @@
+"""The whole service as one application: API, pages, guards.
+
+Not here  starting it (cli/serve.py), what it does (gateway/).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from reticent._version import __version__
+from reticent.errors import MissingExtra
+
+try:
+    from fastapi import FastAPI, Request, Response
+    from fastapi.staticfiles import StaticFiles
+    from starlette.exceptions import HTTPException
+except ImportError:
+    raise MissingExtra("the console", "console") from None
+
+from reticent.console import api, pages_engineer, pages_people
+from reticent.console.guards import Guard
+from reticent.console.limits import Buckets, Limits
+from reticent.console.pages_door import router as door
+from reticent.console.problems import TITLES, Problem, problem_response
+from reticent.console.views import page
+from reticent.console.visitors import SignIn
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from reticent.gateway import Gateway
+
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+_DESCRIPTION = "Ask for releases of people's data, as far as each of them allows."
+
+
+def make_app(
+    gateway: Gateway,
+    *,
+    hosts: Collection[str] = LOCAL,
+    secure: bool = False,
+    limits: Limits | None = None,
+) -> ASGIApp:
+    """The application; ``secure`` where it is reached over TLS, by names in ``hosts``."""
+    limits = Limits() if limits is None else limits
+    app = FastAPI(
+        title="Reticent gateway",
+        version=__version__,
+        description=_DESCRIPTION,
+        docs_url=None,  # they would load scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+    )
+    app.state.gateway, app.state.secure, app.state.limits = gateway, secure, limits
+    app.state.providers = Buckets(limits.provider_rate, limits.provider_burst)
+    app.state.waiting = 0
+    app.include_router(api.router)
+    for pages in (door, pages_people.router, pages_engineer.router):
+        app.include_router(pages, include_in_schema=False)
+    static = StaticFiles(directory=str(files("reticent.console") / "static"))
+    app.mount("/static", static, name="static")
+    app.add_exception_handler(Problem, _problem)
+    app.add_exception_handler(SignIn, _sign_in)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unforeseen)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return Guard(app, hosts=hosts, secure=secure, limits=limits)
+
+
+def _problem(request: Request, error: Any) -> Response:
+    if _api(request):
+        return problem_response(error.status, error.detail, error.headers)
+    title = TITLES.get(error.status, "Error")
+    told = page(request, "problem.html", status=error.status, title=title, detail=error.detail)
+    told.headers.update(error.headers)
+    return told
+
+
+def _http(request: Request, error: Any) -> Response:
+    """Starlette's own: no such route, no such method."""
+    return _problem(request, Problem(error.status_code, headers=error.headers))
+
+
+def _unforeseen(request: Request, _: Any) -> Response:
+    """Sent before the guard hears of it; it knows the number, and writes it down."""
+    return _problem(request, Problem(500))
+
+
+def _sign_in(request: Request, _: Any) -> Response:
+    return page(request, "sign_in.html", status=401)
+
+
+def _api(request: Request) -> bool:
+    return request.url.path.startswith("/v1/")
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        made = FastAPI.openapi(app)
+        bearer = {"type": "http", "scheme": "bearer", "description": "A provider's token"}
+        made.setdefault("components", {})["securitySchemes"] = {"token": bearer}
+        app.openapi_schema = made
+    return app.openapi_schema

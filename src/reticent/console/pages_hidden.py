@@ -1,0 +1,134 @@
+"""What must not be inferred from released profiles, and whether the mapping keeps to it.
+
+Theory    docs/theory/terms.md, Theorem 4 (profiles)
+Not here  how a mapping is learnt (tasks/learning.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fastapi import APIRouter, Request, Response
+
+from reticent.amounts import show_up
+from reticent.console.people_effects import profile_state
+from reticent.console.people_visits import Fields, Visit, back, change, told, visit
+from reticent.console.views import page
+from reticent.preferences.editing import clear_hidden, set_hidden
+from reticent.preferences.problems import amount
+from reticent.tasks.terms import NEGLIGIBLE, ProfileTerms
+
+router = APIRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """One thing to hide: the limit, what the mapping tells of it, and what comes of that."""
+
+    name: str
+    limit: str
+    tells: str
+    state: str
+    sentence: str
+
+
+@router.get("/me/hidden")
+def hidden(request: Request, done: str = "") -> Response:
+    """All that the person or the mapping hides."""
+    return _page(request, visit(request), "", "", done=told(done))
+
+
+@router.post("/me/hidden")
+def hidden_changed(request: Request, fields: Fields) -> Response:
+    """Hide something, change how well, or hide it no longer."""
+    seen = visit(request)
+    secret, bits = fields.get("secret", "").strip(), fields.get("leak_bits", "").strip()
+    if not secret:
+        missing = ("Say what must not be inferred.",)
+        return _page(request, seen, secret, bits, problems=missing, status=422)
+    if fields.get("do") == "clear":
+        outcome = change(seen, fields, lambda text: clear_hidden(text, secret))
+    else:
+        outcome = change(seen, fields, lambda text: set_hidden(text, secret, bits))
+    if outcome.problems:
+        again = visit(request)
+        return _page(request, again, secret, bits, problems=outcome.problems, status=outcome.status)
+    return back("/me/hidden", "saved")
+
+
+def _page(
+    request: Request,
+    seen: Visit,
+    secret: str,
+    bits: str,
+    *,
+    problems: tuple[str, ...] = (),
+    status: int = 200,
+    done: str = "",
+) -> Response:
+    asking = [provider for provider in seen.providers if seen.profile(provider)]
+    states = [(provider, profile_state(seen, provider)) for provider in asking]
+    secrets = _secrets(seen)
+    names = {one.name for one in secrets}
+    return page(
+        request,
+        "hidden.html",
+        status=status,
+        secrets=secrets,
+        columns=() if seen.world.recoding is None else seen.world.recoding.columns,
+        values=seen.person.columns,
+        asking=states,
+        typed=secret,
+        typed_bits=bits,
+        new_secret="" if secret in names else secret,
+        version=seen.person.version,
+        problems=problems,
+        done=done,
+    )
+
+
+def _secrets(seen: Visit) -> list[Secret]:
+    recoding, hide = seen.world.recoding, seen.person.preferences.hide
+    told_bits = {} if recoding is None else ProfileTerms(recoding).secrets
+    columns = () if recoding is None else recoding.columns
+    folded = {name.casefold(): (name, bits) for name, bits in told_bits.items()}
+    shown = {name.casefold() for name in hide}
+    found = [
+        _secret(name, limit, folded.get(name.casefold()), columns) for name, limit in hide.items()
+    ]
+    rest = [
+        Secret(
+            name,
+            "",
+            show_up(bits, 3),
+            "open",
+            "You have set no limit of your own. The mapping was made to hide it, for everybody.",
+        )
+        for name, bits in told_bits.items()
+        if name.casefold() not in shown
+    ]
+    return found + rest
+
+
+def _secret(
+    name: str, limit: Fraction, known: tuple[str, float] | None, columns: tuple[str, ...]
+) -> Secret:
+    most = amount(limit)
+    if name.casefold() in {column.casefold() for column in columns}:
+        said = "Released profiles show it outright, so your own profile is not used."
+        return Secret(name, most, "", "broken", said)
+    if known is None:
+        said = "The mapping was not made to hide it, so your own profile is not used."
+        return Secret(name, most, "", "broken", said)
+    tells = show_up(known[1], 3)
+    if Fraction(known[1]) <= limit + NEGLIGIBLE:
+        said = (
+            f"Kept: a released profile tells {tells} bits about it on average, {most} are allowed."
+        )
+        return Secret(name, most, tells, "kept", said)
+    said = (
+        f"A released profile would tell {tells} bits about it on average, and you allow {most}. "
+        "So your own profile is not used: a profile of nobody in particular leaves instead."
+    )
+    return Secret(name, most, tells, "broken", said)

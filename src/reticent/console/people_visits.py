@@ -1,0 +1,149 @@
+"""A person who looks at their own pages: what is known of them, and how a change is kept.
+
+Not here  who they are (visitors.py), what stands on the pages (pages_*.py).
+
+Nothing that a person typed is lost: a change that cannot be kept is told on the same page, with
+the fields as they were filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+from fastapi import Depends, Request
+from fastapi.responses import RedirectResponse
+
+from reticent.console.problems import Problem
+from reticent.console.visitors import form_of, person_of
+from reticent.gateway import Changed, Gateway, Person
+from reticent.gateway.asks import Offer
+from reticent.gateway.service import Known, World
+from reticent.preferences import Preferences, PreferencesError
+from reticent.tasks.terms import Allowance, HistogramTerms, ProfileTerms, SimilarityTerms
+
+CHANGED = (
+    "Your preferences were changed meanwhile, perhaps in another window. What you chose is still "
+    "filled in below: look at what holds now, and save again if you still want it."
+)
+DONE = {
+    "saved": "Saved. It holds from the next release on.",
+    "general": "The general rule holds here again.",
+    "started": "Your file is in place. It holds from the next release on.",
+    "later": "Nothing was changed: what no line allows is withheld.",
+    "stopped": "Stopped. From now on this provider gets noise only, nothing of you.",
+    "none": "There was nothing to change.",
+}
+
+
+async def _posted(request: Request) -> dict[str, str]:
+    return await form_of(request)
+
+
+Fields: TypeAlias = Annotated[dict[str, str], Depends(_posted)]
+"""The fields of one of our own forms."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Visit:
+    """One person and what is public, as they are now."""
+
+    gateway: Gateway
+    world: World
+    known: Known
+
+    @property
+    def person(self) -> Person:
+        """Everything about the person."""
+        return self.known.person
+
+    def histogram(self, provider: str) -> HistogramTerms | None:
+        """The terms of a provider's histogram, if it asks for one."""
+        terms = self._terms(provider, "histogram")
+        return terms if isinstance(terms, HistogramTerms) else None
+
+    def similarity(self, provider: str) -> SimilarityTerms | None:
+        """The terms of a provider's comparisons, if it asks for them."""
+        terms = self._terms(provider, "similarity")
+        return terms if isinstance(terms, SimilarityTerms) else None
+
+    def profile(self, provider: str) -> ProfileTerms | None:
+        """The terms of a provider's profiles, if it asks for them."""
+        terms = self._terms(provider, "profile")
+        return terms if isinstance(terms, ProfileTerms) else None
+
+    def offers(self, provider: str) -> Mapping[str, Offer]:
+        """What a provider asks for, by kind."""
+        return self.world.offers.get(provider, {})
+
+    def _terms(self, provider: str, kind: str) -> object:
+        offer = self.offers(provider).get(kind)
+        return None if offer is None else offer.terms
+
+    def allowance(self, provider: str, kind: str, wishes: Preferences) -> Allowance:
+        """What wishes come to on a provider's terms; those that hold are worked out only once."""
+        offer = self.offers(provider)[kind]
+        holds = wishes is self.person.preferences
+        found = self.known.allowances.get(offer.id) if holds else None
+        if isinstance(found, Allowance):
+            return found
+        if isinstance(offer.terms, SimilarityTerms):
+            made = offer.terms.allowance(wishes, provider, self.world.catalogue.places)
+        else:
+            assert isinstance(offer.terms, HistogramTerms)  # noqa: S101, profiles have none
+            made = offer.terms.allowance(wishes, provider)
+        if holds:
+            self.known.allowances[offer.id] = made
+        return made
+
+    @property
+    def providers(self) -> list[str]:
+        """All that ask for something here, or that the person has named."""
+        return sorted({*self.world.offers, *self.person.preferences.providers})
+
+    def provider(self, told: str) -> str:
+        """A provider of that name, or no page."""
+        if told not in self.providers:
+            raise Problem(404)
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a change: problems to tell, or none."""
+
+    problems: tuple[str, ...] = ()
+    status: int = 303
+
+
+def visit(request: Request) -> Visit:
+    """Whose pages these are; nobody else's are here."""
+    name = person_of(request)
+    gateway: Gateway = request.app.state.gateway
+    return Visit(gateway, gateway.world(), gateway.known(name))
+
+
+def change(seen: Visit, fields: Mapping[str, str], edit: Callable[[str], str]) -> Outcome:
+    """Keep an edited file, unless it has problems or was changed since the form was made."""
+    version = fields.get("version", "")
+    try:
+        text = edit(seen.person.preferences.text)
+        at = int(version) if version.isascii() and version.isdecimal() and len(version) < 16 else -1
+        seen.gateway.set_preferences(seen.person.id, text, seen=at)
+    except PreferencesError as error:
+        return Outcome(tuple(problem.says for problem in error.problems), 422)
+    except Changed:
+        return Outcome((CHANGED,), 409)
+    return Outcome()
+
+
+def back(address: str, done: str) -> RedirectResponse:
+    """To a page that says in a fixed sentence what was done."""
+    joined = "&" if "?" in address else "?"
+    return RedirectResponse(f"{address}{joined}done={done}", status_code=303)
+
+
+def told(code: str) -> str:
+    """The sentence of a code; nothing for any other text in an address."""
+    return DONE.get(code, "")

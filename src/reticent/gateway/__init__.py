@@ -1,0 +1,6 @@
+"""The gateway between people and the services that want their data; HTTP is in console/."""
+
+from reticent.gateway.directory import Changed, NoSuchPerson, Person
+from reticent.gateway.service import Asked, Gateway, NotOffered
+
+__all__ = ["Asked", "Changed", "Gateway", "NoSuchPerson", "NotOffered", "Person"]

@@ -1,0 +1,115 @@
+"""What providers ask for: read strictly, and terms that follow from what is public alone."""
+
+from typing import Any
+
+import pytest
+
+from reticent.errors import ParameterError
+from reticent.gateway.asks import offers_of, read_asks
+from reticent.tasks.terms import HistogramTerms
+from tests.unit.gateway.seeded import ADS, ASKS, CLUB, FILMS, recoding
+
+GOOD = {"epsilon": "0.4", "attributes": {"default": "0.2"}}
+
+
+def offers(asks: Any, provider: str = CLUB, **others: Any) -> Any:
+    given = {"catalogue": FILMS, "recoding": recoding()} | others
+    return offers_of(provider, read_asks(asks), **given)
+
+
+def test_what_is_left_out_is_not_offered() -> None:
+    assert sorted(offers(ASKS[CLUB])) == ["histogram", "profile", "similarity"]
+    assert offers({}) == {}
+    assert sorted(offers({"profile": False, "similarity": {"epsilon": "1"}})) == ["similarity"]
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [
+        "nan",
+        "inf",
+        "-1",
+        "1e3",
+        "",
+        " 1",
+        "1 ",
+        "01",
+        "1.",
+        ".5",
+        "1.0000000001",
+        "12345",
+        "1\n",
+        "\u0661",
+    ],
+)
+def test_amounts_are_plain_decimals(amount: str) -> None:
+    with pytest.raises(ParameterError):
+        read_asks({"histogram": {**GOOD, "epsilon": amount}})
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"histogram": {**GOOD, "epsilon": 0.4}},
+        {"histogram": {**GOOD, "seed": "1"}},
+        {"histogram": {"epsilon": "1"}},
+        {"similarity": {"epsilon": "1", "measure": "__import__('os')"}},
+        {"unknown": True},
+        {"profile": "maybe"},
+    ],
+)
+def test_asks_are_read_strictly(asks: Any) -> None:
+    with pytest.raises(ParameterError):
+        read_asks(asks)
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"histogram": {"epsilon": "0", "attributes": {"default": "0.2"}}},
+        {"histogram": {"epsilon": "1", "attributes": {}}},
+        {"histogram": {"epsilon": "1", "attributes": {"Unknown": "0.2"}}},
+        {"similarity": {"epsilon": "0"}},
+    ],
+)
+def test_terms_that_cannot_be_are_refused(asks: Any) -> None:
+    with pytest.raises(ParameterError):
+        offers(asks)
+
+
+def test_a_profile_needs_a_mapping() -> None:
+    with pytest.raises(ParameterError):
+        offers({"profile": True}, recoding=None)
+
+
+def test_attributes_without_an_amount_are_not_asked_for() -> None:
+    made = offers({"histogram": {"epsilon": "1", "attributes": {"Drama": "0.5"}}})["histogram"]
+    assert isinstance(made.terms, HistogramTerms)
+    assert made.terms.plan.attributes == ("Drama",)
+
+
+def test_terms_are_named_by_all_that_is_public() -> None:
+    one = offers(ASKS[CLUB])
+    assert {kind: offer.id for kind, offer in one.items()} == {
+        kind: offer.id for kind, offer in offers(ASKS[CLUB]).items()
+    }
+    others = [
+        offers({**ASKS[CLUB], "histogram": {**GOOD, "epsilon": "0.5"}})["histogram"],
+        offers({**ASKS[CLUB], "histogram": {**GOOD, "attributes": {"default": "0.1"}}})[
+            "histogram"
+        ],
+        offers(ASKS[CLUB], provider=ADS)["histogram"],
+        one["similarity"],
+        one["profile"],
+        one["histogram"],
+    ]
+    assert len({offer.id for offer in others}) == len(others)
+
+
+def test_cards_say_nothing_of_a_person_and_are_private() -> None:
+    for offer in offers(ASKS[CLUB]).values():
+        assert offer.event.private
+        told = offer.card.to_json()
+        assert CLUB in told
+        assert "told to nobody else" in told
+        assert offer.id in told
