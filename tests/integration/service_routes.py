@@ -22,6 +22,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str, set[int]]] = {
     ("GET", "/me/start"): (PERSON, {200, 303}),
     ("POST", "/me/start"): (PERSON, {200, 303, 409, 422}),
     ("GET", "/me/who"): (PERSON, {200}),
+    ("POST", "/me/who"): (PERSON, {200, 303, 409, 422}),
     ("GET", "/me/who/{provider}/{attribute}"): (PERSON, {200}),
     ("POST", "/me/who/{provider}/{attribute}"): (PERSON, {200, 303, 409, 422}),
     ("GET", "/me/who/{provider}"): (PERSON, {200}),

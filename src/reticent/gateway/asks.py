@@ -39,12 +39,7 @@ QUIET = (
     "what a person allows: only how far their data counts, which the noise covers in each number "
     "but not in the mean of many"
 )
-PRIVATE_BUDGET = cards.Budget(
-    spent="counted for each person, and told to nobody else",
-    limit="set by each person",
-    renews="as each person set",
-    rule="losses add; what is used up does not show",
-)
+PRIVATE_BUDGET = cards.Budget(spent=cards.PRIVATE, limit=cards.PRIVATE, renews=cards.PRIVATE)
 
 
 class Block(BaseModel):

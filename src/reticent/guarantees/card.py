@@ -24,6 +24,7 @@ from reticent.guarantees.events import Event, canonical
 from reticent.guarantees.losses import DPLoss, Loss, MutualInformation, PerItemDP
 
 SCHEMA: Literal["guarantee-card/1"] = "guarantee-card/1"
+PRIVATE = "private"  # what a budget says that is its owner's alone to see
 _LITTLE = 5 * NANO  # above this loss the card says that little is promised in the worst case
 
 

@@ -169,6 +169,11 @@ def _budget(card: Card) -> list[str]:
         ]
     if not card.promise.worst_case:
         return ["Written down in a ledger; bits on average do not add up, so no sum is kept"]
+    if budget.spent == "private":
+        return [
+            "Counted in a ledger for each person; what they spent and allow is theirs to see",
+            "Who has nothing left is released as noise alone, and that does not show",
+        ]
     renewal = "does not renew" if budget.renews == "never" else f"renews {budget.renews}"
     limit = "without a limit" if budget.limit == "none" else f"of {budget.limit}"
     return [f"ε {budget.spent} {limit} ({renewal}; {budget.rule})"]

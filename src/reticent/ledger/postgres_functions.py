@@ -133,10 +133,10 @@ END
 """,
 )
 
-_CHARGE = Function(
-    "charge_one",
-    "(its_subject text, its_provider text, its_what text, its_period text, amount bigint,"
-    " wanted bigint, seed bytea, OUT number bigint, OUT remaining bigint)",
+_OPEN = Function(
+    "open_account",
+    "(its_subject text, its_provider text, its_what text, its_period text, wanted bigint,"
+    " seed bytea, OUT number bigint, OUT room bigint)",
     """
 DECLARE
   held bigint;
@@ -158,10 +158,7 @@ BEGIN
   ELSIF wanted < held THEN
     held := set_limit(number, wanted);
   END IF;
-  UPDATE account SET spent = spent + amount WHERE id = number AND spent + amount <= lim;
-  IF NOT FOUND THEN
-    remaining := held - used;
-  END IF;
+  room := held - used;
 END
 """,
 )
@@ -199,8 +196,9 @@ DECLARE
   seen bigint;
   moment bigint;
   one bigint;
-  accounts bigint[];
-  pairs text[];
+  room bigint;
+  accounts bigint[] := ARRAY[]::bigint[];
+  pairs text[] := ARRAY[]::text[];
   sealed bytea;
 BEGIN
   PERFORM write_alone();
@@ -223,51 +221,54 @@ BEGIN
   END IF;
   SELECT value::bigint INTO STRICT seen FROM meta WHERE name = 'clock';
   moment := greatest(seen, now);
-  LOOP
-    BEGIN  -- all or nothing: what fails in here is as if it had not been
-      accounts := ARRAY[]::bigint[];
-      pairs := ARRAY[]::text[];
-      FOR n IN 1 .. cardinality(subjects) LOOP
-        SELECT charged.number, charged.remaining INTO one, remaining FROM charge_one(
-          subjects[n], providers[n], whats[n], period_of(renewals[n], moment), amounts[n],
-          limits[n], seed) AS charged;
-        IF remaining IS NOT NULL THEN
-          place := n;
-          RAISE EXCEPTION SQLSTATE 'RT001';
-        END IF;
-        accounts := accounts || one;
-        pairs := pairs || format('[%s,%s]', one, amounts[n]);
-      END LOOP;
-      IF moment > seen THEN
-        UPDATE meta SET value = moment::text WHERE name = 'clock';
+  BEGIN  -- all or nothing: what fails in here is as if it had not been
+    FOR n IN 1 .. cardinality(subjects) LOOP
+      SELECT opened.number, opened.room INTO one, room FROM open_account(subjects[n], providers[n],
+        whats[n], period_of(renewals[n], moment), limits[n], seed) AS opened;
+      IF place IS NULL AND amounts[n] > room THEN
+        place := n;
+        remaining := room;
       END IF;
-      SELECT coalesce(max(id), 0) + 1 INTO number FROM spend;
-      INSERT INTO spend VALUES (number, by_principal, by_key, print,
-        CASE WHEN given IS NULL THEN 'reserved' ELSE 'settled' END, moment, told, given);
-      INSERT INTO charge SELECT number, pair.account, pair.nano
-        FROM unnest(accounts, amounts) AS pair (account, nano);
-      sealed := seal(number);
-      PERFORM append_line('spend', format(
-        '{%s"at":%s,"by":"%s","charges":[%s],"of":"%s","spend":%s}',
-        CASE WHEN given IS NOT NULL THEN format('"answer":"%s",', commitment(sealed, given)) END,
-        moment,
-        commitment(''::bytea, convert_to(by_principal, 'UTF8'), convert_to(by_key, 'UTF8')),
-        array_to_string(pairs, ','),
-        commitment(sealed, convert_to(print, 'UTF8'), convert_to(told, 'UTF8')),
-        number));
-      kept := given;
-      outcome := CASE WHEN given IS NULL THEN 'reserved' ELSE 'answered' END;
-      RETURN;
-    EXCEPTION WHEN SQLSTATE 'RT001' THEN
+      accounts := accounts || one;
+    END LOOP;
+    IF place IS NOT NULL THEN
       IF instead IS NULL THEN
-        outcome := 'refused';
-        number := NULL;
-        RETURN;
+        RAISE EXCEPTION SQLSTATE 'RT001';
       END IF;
-      given := instead;
+      given := instead;  -- the work is the same for either, Theorem 5
       amounts := array_fill(0::bigint, ARRAY[cardinality(amounts)]);
-    END;
-  END LOOP;
+    END IF;
+    FOR n IN 1 .. cardinality(subjects) LOOP
+      UPDATE account SET spent = spent + amounts[n]
+        WHERE id = accounts[n] AND spent + amounts[n] <= lim;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'an account was changed meanwhile';
+      END IF;
+      pairs := pairs || format('[%s,%s]', accounts[n], amounts[n]);
+    END LOOP;
+    IF moment > seen THEN
+      UPDATE meta SET value = moment::text WHERE name = 'clock';
+    END IF;
+    SELECT coalesce(max(id), 0) + 1 INTO number FROM spend;
+    INSERT INTO spend VALUES (number, by_principal, by_key, print,
+      CASE WHEN given IS NULL THEN 'reserved' ELSE 'settled' END, moment, told, given);
+    INSERT INTO charge SELECT number, pair.account, pair.nano
+      FROM unnest(accounts, amounts) AS pair (account, nano);
+    sealed := seal(number);
+    PERFORM append_line('spend', format(
+      '{%s"at":%s,"by":"%s","charges":[%s],"of":"%s","spend":%s}',
+      CASE WHEN given IS NOT NULL THEN format('"answer":"%s",', commitment(sealed, given)) END,
+      moment,
+      commitment(''::bytea, convert_to(by_principal, 'UTF8'), convert_to(by_key, 'UTF8')),
+      array_to_string(pairs, ','),
+      commitment(sealed, convert_to(print, 'UTF8'), convert_to(told, 'UTF8')),
+      number));
+    kept := given;
+    outcome := CASE WHEN given IS NULL THEN 'reserved' ELSE 'answered' END;
+  EXCEPTION WHEN SQLSTATE 'RT001' THEN
+    outcome := 'refused';
+    number := NULL;
+  END;
 END
 """,
 )
@@ -316,5 +317,5 @@ END
 
 FUNCTIONS = (
     *(_ALONE, _PERIOD_OF, _COMMITMENT, _SEAL, _APPEND, _SET_LIMIT),
-    *(_CHARGE, _SETTLE, _RESERVE, _LIFT, _FORGET),
+    *(_OPEN, _SETTLE, _RESERVE, _LIFT, _FORGET),
 )

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from reticent.errors import BudgetExceeded
@@ -65,13 +63,19 @@ def reserve(
             raise KeyReused
         return number, None if kept is None else Answer(kept, replayed=True)
     at = _now(connection)
-    try:
-        charged = _charge_all(connection, request.charges, at)
-    except BudgetExceeded:
-        if otherwise is None:
-            raise
-        answer = otherwise
-        charged = _charge_all(connection, [replace(one, nano=0) for one in request.charges], at)
+    charges = sorted(request.charges, key=_order)
+    opened = [_opened(connection, charge, at) for charge in charges]
+    short = [pair for pair in zip(charges, opened, strict=True) if pair[0].nano > pair[1][1]]
+    if short and otherwise is None:
+        charge, (_, room, _) = short[0]
+        raise BudgetExceeded(f"budget with {charge.provider!r}", charge.nano, room)
+    answer = otherwise if short else answer  # the work is the same for either, Theorem 5
+    amounts = [
+        (account, 0 if short else charge.nano)
+        for charge, (account, _, _) in zip(charges, opened, strict=True)
+    ]
+    for account, nano in amounts:
+        _add(connection, account, nano)
     number = connection.execute(
         "INSERT INTO spend (principal, key, fingerprint, state, at, event, answer)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -81,9 +85,8 @@ def reserve(
         ),
     ).lastrowid
     assert number is not None  # noqa: S101, a row was inserted
-    amounts = [(account, nano) for account, nano, _ in charged]
     connection.executemany("INSERT INTO charge VALUES (?, ?, ?)", [(number, *a) for a in amounts])
-    sealed = seal(number, {account: salt for account, _, salt in charged})
+    sealed = seal(number, {account: salt for account, _, salt in opened})
     told = {
         **{"spend": number, "at": at, "charges": amounts},
         "by": commitment(b"", request.principal, request.key),
@@ -96,39 +99,27 @@ def reserve(
     return number, Answer(answer, replayed=False)
 
 
-def _charge_all(
-    connection: sqlite3.Connection, charges: Sequence[Charge], at: int
-) -> list[tuple[int, int, bytes]]:
-    """Number, amount and salt of every account, or a refusal that has changed none of them."""
-    connection.execute("SAVEPOINT charges")
-    try:
-        found = [_charge(connection, charge, at) for charge in sorted(charges, key=_order)]
-    except BudgetExceeded:
-        connection.execute("ROLLBACK TO charges")
-        connection.execute("RELEASE charges")
-        raise
-    connection.execute("RELEASE charges")
-    return found
-
-
 def _order(charge: Charge) -> tuple[str, str, str]:
     return charge.subject, charge.provider, charge.what
 
 
-def _charge(connection: sqlite3.Connection, charge: Charge, at: int) -> tuple[int, int, bytes]:
-    """The number of the account, the amount and the account's salt, or a refusal."""
+def _opened(connection: sqlite3.Connection, charge: Charge, at: int) -> tuple[int, int, bytes]:
+    """The number of the account, what it has left, and its salt."""
     account = charge.account(at)
     row = find(connection, account) or _new(connection, account, charge.limit)
     number, limit, spent, salt = row
     if charge.limit < limit:
         limit = set_limit(connection, row, charge.limit)
+    return number, limit - spent, salt
+
+
+def _add(connection: sqlite3.Connection, account: int, nano: int) -> None:
     done = connection.execute(
         "UPDATE account SET spent = spent + ? WHERE id = ? AND spent + ? <= lim",
-        (charge.nano, number, charge.nano),
+        (nano, account, nano),
     ).rowcount
-    if not done:
-        raise BudgetExceeded(f"budget with {charge.provider!r}", charge.nano, limit - spent)
-    return number, charge.nano, salt
+    if not done:  # nobody else writes meanwhile; if somebody did, nothing is charged
+        raise LedgerError("an account was changed meanwhile")
 
 
 def find(connection: sqlite3.Connection, account: Account) -> Row | None:
