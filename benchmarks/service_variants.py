@@ -20,9 +20,7 @@ from fastapi import FastAPI, Request, Response
 from reticent.console.app import make_app
 from reticent.console.limits import Limits
 from reticent.gateway import Asked, Gateway
-from reticent.gateway.asks import Offer
 from reticent.gateway.credentials import secret
-from reticent.gateway.service import Known
 from reticent.ledger import Answer, KeyReused
 
 SIZE = 4800  # bytes of the constant answer: those of a histogram of 18 attributes with its card
@@ -49,10 +47,11 @@ class NaiveGateway(Gateway):
 class SlowGateway(Gateway):
     """A control: preferences show in the time."""
 
-    def _draw(self, offer: Offer, people: list[Known], provider: str) -> tuple[Any, Any, list[int]]:
-        if provider not in people[0].person.preferences.providers:
+    def submit(self, provider: str, asked: Asked) -> Future[Answer]:
+        """Think a moment longer about those who do not allow it."""
+        if provider not in self.person(asked.subject).preferences.providers:
             time.sleep(0.001)
-        return super()._draw(offer, people, provider)
+        return super().submit(provider, asked)
 
 
 def constant_app(_: str, __: Limits) -> Any:

@@ -17,6 +17,7 @@ from scipy.stats import ks_2samp
 from reticent.console.app import make_app
 from reticent.console.problems import Problem
 from reticent.gateway import Asked, Gateway
+from reticent.gateway.drawing import Drawn
 from reticent.tasks.terms import HistogramTerms
 from tests.unit.console.conftest import PLENTY
 from tests.unit.gateway.seeded import (
@@ -219,12 +220,15 @@ def widening(gateway: Gateway) -> Any:
     """Adds more noise for who allows less, as releases by a device of one's own do."""
     draw = gateway._draw
 
-    def naive(offer: Any, people: Any, provider: str) -> Any:
-        released, cover, lost = draw(offer, people, provider)
+    def naive(offer: Any, people: Any) -> Any:
+        drawn = draw(offer, people)
         assert isinstance(offer.terms, HistogramTerms)
-        granted = people[0].person.preferences.providers.get(provider)
+        granted = people[0].person.preferences.providers.get(offer.provider)
         wider = 1 if granted is None else max(1, 4 / float(granted.epsilon))
-        return *({name: x * wider for name, x in one.items()} for one in (released, cover)), lost
+        released, cover = (
+            {name: x * wider for name, x in one.items()} for one in (drawn.released, drawn.cover)
+        )
+        return Drawn(released, cover, drawn.lost)
 
     gateway._draw = naive  # type: ignore[method-assign]
     return service(gateway)

@@ -172,7 +172,7 @@ def fail(console: Console, monkeypatch: pytest.MonkeyPatch) -> Iterator[Told]:
         (console.gateway, "submit"),
         (console.gateway, "finish"),
         (console.gateway, "_draw"),
-        (console.gateway, "_allowance"),
+        (console.gateway._memory, "known"),
         (console.gateway, "caller"),
         (console.gateway.ledger, "submit"),
         (console.gateway.ledger, "reading"),

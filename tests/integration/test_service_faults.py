@@ -17,7 +17,7 @@ from benchmarks.service_client import Reply
 from benchmarks.service_world import PROVIDERS, database, settle_with
 from benchmarks.service_world import named as granting
 from reticent.gateway import Asked, Gateway
-from reticent.gateway.service import _charge
+from reticent.gateway.answers import charge_of
 from reticent.ledger import Request
 
 CLUB = PROVIDERS[0]
@@ -92,7 +92,7 @@ def test_an_answer_that_was_not_paid_for(gateway) -> None:
         key="key-00002",
         body=b"",
         event=offer.event,
-        charges=(_charge(known.person, CLUB, 0),),
+        charges=(charge_of(known.person, CLUB, 0),),
     )
     gateway.ledger.once_with(free, value)
     told.answers[CLUB, "key-00002"].add(digest(gateway.finish(value)))

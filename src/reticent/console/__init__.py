@@ -1,1 +1,1 @@
-"""The gateway over HTTP: an API for providers, pages for people and engineers. Extra ``console``."""
+"""The gateway over HTTP: an API for providers, pages for people and for who runs it."""

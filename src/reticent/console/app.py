@@ -16,6 +16,7 @@ try:
     from fastapi import FastAPI, Request, Response
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
+    from starlette.routing import Match, Mount
 except ImportError:
     raise MissingExtra("the console", "console") from None
 
@@ -79,8 +80,24 @@ def _problem(request: Request, error: Any) -> Response:
 
 
 def _http(request: Request, error: Any) -> Response:
-    """Starlette's own: no such route, no such method."""
-    return _problem(request, Problem(error.status_code, headers=error.headers))
+    """Starlette's own: no such route, no such method; it names methods of the first route only."""
+    headers = dict(error.headers or {})
+    done = _methods(request) if error.status_code == 405 else []
+    if done:
+        headers["Allow"] = ", ".join(done)
+    return _problem(request, Problem(error.status_code, headers=headers))
+
+
+def _methods(request: Request) -> list[str]:
+    """What can be done at an address."""
+    routes = [route for route in request.app.routes if not isinstance(route, Mount)]
+    return [
+        method
+        for method in ("GET", "HEAD", "POST")
+        if any(
+            route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes
+        )
+    ]
 
 
 def _unforeseen(request: Request, _: Any) -> Response:
@@ -93,7 +110,7 @@ def _sign_in(request: Request, _: Any) -> Response:
 
 
 def _api(request: Request) -> bool:
-    return request.url.path.startswith("/v1/")
+    return bool(request.scope["path"].startswith("/v1/"))
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

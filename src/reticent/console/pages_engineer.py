@@ -21,7 +21,7 @@ from reticent.console import (
 from reticent.console.views import page
 from reticent.console.visitors import engineer_of
 from reticent.gateway.credentials import tokens
-from reticent.gateway.service import OWN
+from reticent.gateway.drawing import OWN
 from reticent.ledger.reports import health
 
 if TYPE_CHECKING:

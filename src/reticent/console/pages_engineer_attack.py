@@ -10,6 +10,7 @@ nothing on this page is a release.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -222,7 +223,7 @@ def _table(found: Attacked) -> list[tuple[str, list[str]]]:
     best, seen, most = made.best, run.curve, made.ceiling
     return [
         ("Without noise", [*raw, "1" if made.certain else "0.5"]),
-        ("Promised ceiling", [*(_up(100 * t) for t in most.at(rates)), _up(most.area)]),
+        ("Promised ceiling", [*(_tenths(100 * t) for t in most.at(rates)), _up(most.area)]),
         ("Best possible test", [*(f"{100 * t:.1f}" for t in best.at(rates)), f"{best.area:.3f}"]),
         ("Simulated", [*(f"{100 * t:.1f}" for t in seen.at(rates)), _interval(run)]),
     ]
@@ -250,6 +251,11 @@ def _numbers(asked: Asked) -> tuple[str, str, str, str]:
 
 def _interval(run: Run) -> str:
     return f"{run.area:.3f} ({run.low:.3f} to {run.high:.3f})"
+
+
+def _tenths(value: float) -> str:
+    """A bound, to as many digits as what is below it, and never too small."""
+    return f"{math.ceil(10 * float(value) * (1 - 1e-12)) / 10:.1f}"
 
 
 def _up(value: float) -> str:

@@ -21,7 +21,7 @@ from reticent.console.visitors import engineer_of, form_of
 from reticent.errors import ParameterError
 from reticent.gateway.credentials import SCOPES, add_token, new_token, revoke, tokens
 from reticent.gateway.directory import providers
-from reticent.gateway.service import OWN
+from reticent.gateway.drawing import OWN
 from reticent.ledger import Head, head_of, verify_ledger
 from reticent.ledger.reports import health
 

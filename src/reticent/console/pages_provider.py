@@ -21,7 +21,7 @@ from reticent.console.views import named, page, part
 from reticent.guarantees.card import right_at_most
 from reticent.guarantees.card_facts import card_facts
 from reticent.preferences import Preferences, PreferencesError
-from reticent.preferences.editing import remove_provider, set_provider
+from reticent.preferences.editing import UNCHANGED, remove_provider, set_provider
 
 router = APIRouter()
 NOT_A_NUMBER = (
@@ -56,14 +56,19 @@ def provider_changed(request: Request, provider: str, fields: Fields) -> Respons
     if not choice.valid:
         return _page(request, seen, name, choice, fields, problems=(NOT_A_NUMBER,), status=422)
     total, renews = fields.get("total", "").strip(), fields.get("renews", "never")
+    granted = seen.person.preferences.providers.get(name)
 
     def edit(text: str) -> str:
+        """Touch the lines that were changed, and no other."""
+        kept = granted is not None and choice == _now(seen, name)
+        same_total = granted is not None and total == Choice.of(granted.total).typed
+        same_renews = granted is not None and renews == granted.renews
         return set_provider(
             text,
             name,
-            epsilon=choice.typed,
-            total=total or None,
-            renews=None if renews == "never" else renews,
+            epsilon=UNCHANGED if kept else choice.typed,
+            total=UNCHANGED if same_total else total or None,
+            renews=UNCHANGED if same_renews else None if renews == "never" else renews,
         )
 
     outcome = change(seen, fields, edit)

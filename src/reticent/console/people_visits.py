@@ -19,7 +19,7 @@ from reticent.console.problems import Problem
 from reticent.console.visitors import form_of, person_of
 from reticent.gateway import Changed, Gateway, Person
 from reticent.gateway.asks import Offer
-from reticent.gateway.service import Known, World
+from reticent.gateway.memory import Known, World
 from reticent.preferences import Preferences, PreferencesError
 from reticent.tasks.terms import Allowance, HistogramTerms, ProfileTerms, SimilarityTerms
 
@@ -84,18 +84,9 @@ class Visit:
     def allowance(self, provider: str, kind: str, wishes: Preferences) -> Allowance:
         """What wishes come to on a provider's terms; those that hold are worked out only once."""
         offer = self.offers(provider)[kind]
-        holds = wishes is self.person.preferences
-        found = self.known.allowances.get(offer.id) if holds else None
-        if isinstance(found, Allowance):
-            return found
-        if isinstance(offer.terms, SimilarityTerms):
-            made = offer.terms.allowance(wishes, provider, self.world.catalogue.places)
-        else:
-            assert isinstance(offer.terms, HistogramTerms)  # noqa: S101, profiles have none
-            made = offer.terms.allowance(wishes, provider)
-        if holds:
-            self.known.allowances[offer.id] = made
-        return made
+        if wishes is self.person.preferences:
+            return self.known.allowance(offer)
+        return offer.allowance(wishes, self.world.catalogue)
 
     @property
     def providers(self) -> list[str]:

@@ -24,10 +24,11 @@ from reticent.guarantees import card as cards
 from reticent.mechanisms.base import Release
 from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.noise import Source
+from reticent.preferences import Preferences
 from reticent.tasks.histogram import NOT_AGAINST
 from reticent.tasks.recoding import Recoding
 from reticent.tasks.similarity import Similarity
-from reticent.tasks.terms import HistogramTerms, ProfileTerms, SimilarityTerms
+from reticent.tasks.terms import Allowance, HistogramTerms, ProfileTerms, SimilarityTerms
 
 if TYPE_CHECKING:
     from reticent.mechanisms.base import Mechanism
@@ -83,6 +84,13 @@ class Offer:
     terms: Terms
     event: Event
     card: cards.Card
+
+    def allowance(self, wishes: Preferences, catalogue: Catalogue) -> Allowance:
+        """What a person with these wishes lets such a release lose; profiles have no such thing."""
+        if isinstance(self.terms, HistogramTerms):
+            return self.terms.allowance(wishes, self.provider)
+        assert isinstance(self.terms, SimilarityTerms)  # noqa: S101
+        return self.terms.allowance(wishes, self.provider, catalogue.places)
 
 
 def read_asks(data: Mapping[str, Any]) -> Asks:

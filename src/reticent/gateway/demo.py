@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from reticent.errors import require
 from reticent.gateway import credentials, directory
+from reticent.gateway.answers import Asked
 from reticent.gateway.catalogue_text import catalogue_to_text
 from reticent.gateway.demo_films import FILMS, films
 from reticent.gateway.demo_people import ADS, ASSISTANT, CLUB, MEMBERS
-from reticent.gateway.service import Asked, Gateway
+from reticent.gateway.service import Gateway
 
 if TYPE_CHECKING:
     from reticent.ledger import Connection

@@ -46,6 +46,15 @@ class Answer:
     replayed: bool
 
 
+class TracesLeft(LedgerError):
+    """Somebody was forgotten, but the log could not be emptied."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "forgotten, but the log still holds traces while somebody reads: forget again later"
+        )
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Account:
     """Whose budget, with whom, for what, and in which period (empty where it never renews)."""

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from reticent.ledger.accounts import Account, Answer, LedgerError, Request
+from reticent.ledger.accounts import Account, Answer, LedgerError, Request, TracesLeft
 from reticent.ledger.asking import AskedLedger, Doing
 from reticent.ledger.spending import find, forget, reserve, set_limit, settle
 from reticent.ledger.sqlite_commits import SqliteCommits, passing
@@ -182,9 +182,7 @@ def _erase_log(connection: sqlite3.Connection) -> None:
         for setting in READING:
             connection.execute(f"PRAGMA {setting}")
     if busy:
-        raise LedgerError(
-            "forgotten, but the log still holds traces while somebody reads: forget again later"
-        )
+        raise TracesLeft
 
 
 def _tables(connection: sqlite3.Connection) -> int:

@@ -37,6 +37,7 @@ Scales: TypeAlias = "Scalar | Sequence[Scalar] | NDArray[np.float64]"
 LARGEST_SCALE = 2.0**50
 _DIRECT_BITS = 19  # scales from 2**19 on draw their lowest binary digits apart, Theorem 3
 _MARGIN = 2.0**-40  # on ln U; the error of double precision is below 2**-44, Lemma 2
+_FEW = 1000  # fractions in a tuple whose law is kept
 _BLOCK = 1 << 13  # draws at a time: the arrays of one block stay in the cache
 _LOG_2_64 = 64 * math.log(2)
 _ROUNDING = 1.5 * 2.0**52  # adding and taking it away rounds a smaller float to an integer
@@ -69,7 +70,7 @@ def discrete_laplace(
     """
     if size is None and isinstance(scale, (int, float, Fraction)) and type(scale) is not bool:
         return _draw_one(scale, source)
-    scales = _in_range(ExactArray.of(scale, "scale"), scale)
+    scales, kept_law = _read_scales(scale)
     shape = _shape(scales, size)
     source.note("discrete_laplace", scale=scale, shape=shape)
     drawn = np.empty(math.prod(shape), dtype=np.int64)
@@ -78,7 +79,12 @@ def discrete_laplace(
         wide = np.broadcast_to(wide, shape).reshape(-1)
     for at in range(0, drawn.size, _BLOCK):
         part = drawn[at : at + _BLOCK]
-        law = _shared_law(float(wide.item())) if scales.size == 1 else _law(wide[at : at + _BLOCK])
+        if scales.size == 1:
+            law = _shared_law(float(wide.item()))
+        elif kept_law is not None and shape == scales.shape:
+            law = kept_law
+        else:
+            law = _law(wide[at : at + _BLOCK])
         words, low_words = source.long_words(part.size), partial(source.long_words, part.size)
         exact_scale = partial(_at, scales, shape, at)
         part[:] = _draw(words, low_words, law, exact_scale, lambda _: source)
@@ -108,6 +114,19 @@ def _law(scales: NDArray[np.float64]) -> _Law:
         doubtful.astype(np.uint64),
         bool(low_bits.any()),
     )
+
+
+def _read_scales(scale: Scales) -> tuple[ExactArray, _Law | None]:
+    """Scales, and their law where it is kept: that of a few fractions in a tuple."""
+    if isinstance(scale, tuple) and 1 < len(scale) <= _FEW and set(map(type, scale)) == {Fraction}:
+        return _kept(scale)
+    return _in_range(ExactArray.of(scale, "scale"), scale), None
+
+
+@lru_cache(maxsize=256)
+def _kept(scale: tuple[Fraction, ...]) -> tuple[ExactArray, _Law]:
+    scales = _in_range(ExactArray.of(scale, "scale"), scale)
+    return scales, _law(scales.approximate)
 
 
 @lru_cache(maxsize=256)

@@ -95,9 +95,9 @@ class HistogramTerms:
         return catalogue.rows, catalogue.columns, np.abs(units), np.sign(units)
 
     @cached_property
-    def _noise(self) -> tuple[list[Fraction], NDArray[np.float64]]:
+    def _noise(self) -> tuple[tuple[Fraction, ...], NDArray[np.float64]]:
         mechanism = self.plan.mechanism
-        scales = [1 / Fraction(rate) for rate in mechanism.rates]
+        scales = tuple(1 / Fraction(rate) for rate in mechanism.rates)
         return scales, np.array([float(step) for step in mechanism.exposure.steps])
 
     def allowance(self, preferences: Preferences, provider: str) -> Allowance:

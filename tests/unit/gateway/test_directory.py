@@ -113,7 +113,7 @@ def test_what_is_known_is_of_the_catalogue_that_holds(gateway: Gateway) -> None:
     }
     fill(gateway, {}, catalogue=more, asks=asks)
     gateway.world()
-    gateway._known["ann"] = stale
+    gateway._memory._people["ann"] = stale
     assert gateway.known("ann").held.tolist() == [0, 1, 0]
     assert len(stale.held) == len(FILMS)  # the control: what the slower thread had
 

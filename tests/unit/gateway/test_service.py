@@ -62,7 +62,7 @@ def prefer(gateway: Gateway, text: str, name: str = "ann") -> None:
 
 def full_loss(gateway: Gateway, kind: str = "histogram") -> int:
     """What a release on the terms in full costs."""
-    return gateway._allowance(gateway.known("ann"), gateway.world().offers[CLUB][kind]).nano
+    return gateway.known("ann").allowance(gateway.world().offers[CLUB][kind]).nano
 
 
 # One key, one answer
@@ -164,9 +164,8 @@ def test_what_is_used_up_is_noise_and_costs_nothing(path: Path) -> None:
         with opened(own, seed=5) as gateway:
             people = {"who": somebody(["Heat"] if name == "ann" else [])}
             fill(gateway, people)
-            loss = gateway._allowance(
-                gateway.known("who"), gateway.world().offers[CLUB]["histogram"]
-            ).nano
+            offer = gateway.world().offers[CLUB]["histogram"]
+            loss = gateway.known("who").allowance(offer).nano
             text = wishes(total=f"{2 * loss / NANO:.9f}")
             prefer(gateway, text, "who")
             found[name] = [ask(gateway, f"key-{k}", "who") for k in range(5)]
