@@ -1,6 +1,6 @@
 """Faults of the whole service: one key, one answer, one charge, whenever the server dies.
 
-    python -m benchmarks.fault_http --kills 50 [--seconds N] [--store sqlite] [--json]
+Not here  the command (faults.py, --http).
 
 Clients ask a server over HTTP, again and again until they have an answer, while it is killed
 (SIGKILL) at random moments, also while it starts, and started again. Then what clients were told is
@@ -10,9 +10,7 @@ and must be caught, or the run fails: a test that cannot fail proves nothing.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
 import os
 import random
 import sys
@@ -22,7 +20,7 @@ from benchmarks.fault_http_judge import Findings, judge
 from benchmarks.fault_http_work import Crowd, Told, digest
 from benchmarks.service_client import connected, get_bytes, quick_loop
 from benchmarks.service_server import Service
-from benchmarks.service_world import STORES, World, database, settle
+from benchmarks.service_world import World, database, settle
 from reticent.gateway import Gateway
 
 CLIENTS = 48
@@ -34,30 +32,6 @@ BROKEN = (
     *("overspent", "lost", "double", "miscounted", "unanswered"),
     *("confused", "unexpected", "changed", "problems"),
 )
-FOUND = 1
-
-
-def main() -> None:
-    """Run and report; exit status 1 if something was lost or the control was not caught."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fault_http", description=__doc__)
-    parser.add_argument("--kills", type=int, default=50, help="how often the server is killed")
-    parser.add_argument("--seconds", type=float, default=0, help="run at least so long")
-    parser.add_argument("--pause", type=float, default=0.8, help="mean seconds it may serve")
-    parser.add_argument("--store", choices=STORES, default="sqlite")
-    parser.add_argument("--json", action="store_true", help="print one JSON object only")
-    given = parser.parse_args()
-    results = http_kills(given.kills, given.seconds, given.pause, given.store)
-    if given.json:
-        print(json.dumps({"benchmark": "faults-http", "results": results}))
-    else:
-        for key, value in results.items():
-            print(f"  {key:<24} {value:>12,}")
-    if any(results[key] for key in BROKEN):
-        print("FAILED: the service does not hold", file=sys.stderr)
-        raise SystemExit(FOUND)
-    if not results["control_double"]:
-        print("FAILED: the control was not caught", file=sys.stderr)
-        raise SystemExit(FOUND)
 
 
 def http_kills(
@@ -147,7 +121,3 @@ async def _changed(port: int, world: World, told: Told) -> int:
         wrong += reply.status != 200 or digest(reply.body) not in told.answers[provider, key]
     line.close()
     return wrong
-
-
-if __name__ == "__main__":
-    main()

@@ -2,6 +2,7 @@
 
     python -m benchmarks.faults --seconds 60 [--store sqlite | postgres] [--json]
     python -m benchmarks.faults --power [--cuts 1000] [--json]
+    python -m benchmarks.faults --http [--kills 50] [--store sqlite] [--json]
 
 Eight processes of four threads ask for releases that charge three small budgets each, with keys
 used before and bodies that differ, while one of them after another is killed (SIGKILL) and started
@@ -43,13 +44,21 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=0.4, help="mean seconds between kills")
     parser.add_argument("--power", action="store_true", help="cut the power instead (needs apsw)")
     parser.add_argument("--cuts", type=int, default=1000, help="how often, with --power")
+    parser.add_argument("--http", action="store_true", help="kill the whole service instead")
+    parser.add_argument("--kills", type=int, default=50, help="how often, with --http")
     parser.add_argument("--json", action="store_true", help="print one JSON object only")
     given = parser.parse_args()
+    broken: tuple[str, ...] = ("overspent", "lost", "double", "problems")
     if given.power:
         from benchmarks.fault_power import power
 
         results = power(given.cuts)
         name = "faults-power"
+    elif given.http:
+        from benchmarks.fault_http import BROKEN, http_kills
+
+        results = http_kills(given.kills, pause=max(given.pause, 0.8), store=given.store)
+        name, broken = "faults-http", BROKEN
     else:
         results = kills(STORES[given.store], given.seconds, given.pause)
         name = "faults"
@@ -58,7 +67,7 @@ def main() -> None:
     else:
         for key, value in results.items():
             print(f"  {key:<24} {value:>12,}")
-    if any(results[key] for key in ("overspent", "lost", "double", "problems")):
+    if any(results[key] for key in broken):
         print("FAILED: the ledger does not hold", file=sys.stderr)
         raise SystemExit(FOUND)
     if not results["control_violations"]:

@@ -6,6 +6,7 @@ Not here  starting it (cli/serve.py), what it does (gateway/).
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from reticent.console.limits import Buckets, Limits
 from reticent.console.pages_door import router as door
 from reticent.console.problems import TITLES, Problem, problem_response
 from reticent.console.views import page
-from reticent.console.visitors import SignIn
+from reticent.console.visitors import SignIn, session_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -73,6 +74,8 @@ def make_app(
 def _problem(request: Request, error: Any) -> Response:
     if _api(request):
         return problem_response(error.status, error.detail, error.headers)
+    with suppress(SignIn):
+        session_of(request)  # for the way back
     title = TITLES.get(error.status, "Error")
     told = page(request, "problem.html", status=error.status, title=title, detail=error.detail)
     told.headers.update(error.headers)

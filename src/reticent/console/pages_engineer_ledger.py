@@ -76,7 +76,7 @@ def _make_token(request: Request, fields: Mapping[str, str]) -> Response:
     scopes = [scope for scope in SCOPES if f"scope_{scope}" in fields]
     count = int(days) if days.isascii() and days.isdigit() and len(days) < 6 else 0
     if provider not in dict(gateway.read(providers)):
-        return _page(request, not_made="Choose a provider.", status=422)
+        return _page(request, not_made="Choose a provider.", typed=fields, status=422)
     made = new_token()
     try:
         kept = gateway.write(
@@ -84,7 +84,7 @@ def _make_token(request: Request, fields: Mapping[str, str]) -> Response:
         )
     except ParameterError as error:
         rules = {"scopes": "Choose at least one kind of release.", "days": "Days: from 1 to 3660."}
-        return _page(request, not_made=rules[error.name], status=422)
+        return _page(request, not_made=rules[error.name], typed=fields, status=422)
     return page(request, "engineer_token.html", token=made, kept=kept, expires=_day(kept.expires))
 
 
@@ -105,6 +105,7 @@ def _page(
     checked: Checked | None = None,
     wrong_head: bool = False,
     not_made: str = "",
+    typed: Mapping[str, str] | None = None,
     done: str = "",
     status: int = 200,
 ) -> Response:
@@ -122,8 +123,9 @@ def _page(
         wrong_head=wrong_head,
         not_made=not_made,
         known=[name for name, _ in gateway.read(providers)],
-        scopes=SCOPES,
-        days=_DAYS,
+        scopes={scope: typed is None or f"scope_{scope}" in typed for scope in SCOPES},
+        provider="" if typed is None else typed.get("provider", ""),
+        days=_DAYS if typed is None else typed.get("days", ""),
         tokens=_tokens(gateway),
         done=done,
     )

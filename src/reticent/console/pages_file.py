@@ -8,7 +8,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from reticent.console.people_visits import Fields, Visit, back, change, told, visit
+from reticent.console.people_visits import FINE, Fields, Visit, Wrong, back, change, told, visit
 from reticent.console.views import page
 from reticent.console.visitors import end_session
 from reticent.preferences import Problem, find_problems
@@ -72,7 +72,8 @@ def left_for_good(request: Request, fields: Fields) -> Response:
     """Delete everything about the person who typed the word."""
     seen = visit(request)
     if fields.get("word", "").strip().casefold() != WORD:
-        return _leave(request, seen, (f"Type the word “{WORD}” to go on.",), 422)
+        wrong = Wrong({"word": ("To go on", f"type the word “{WORD}”")})
+        return _leave(request, seen, wrong, 422)
     seen.gateway.forget(seen.person.id)
     answer = page(request, "gone.html", role="")
     end_session(answer, secure=request.app.state.secure)
@@ -112,14 +113,12 @@ def _editor(
     )
 
 
-def _leave(
-    request: Request, seen: Visit, problems: tuple[str, ...] = (), status: int = 200
-) -> Response:
+def _leave(request: Request, seen: Visit, wrong: Wrong = FINE, status: int = 200) -> Response:
     return page(
         request,
         "leave.html",
         status=status,
         word=WORD,
         items=len(seen.person.items),
-        problems=problems,
+        wrong=wrong,
     )

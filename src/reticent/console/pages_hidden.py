@@ -12,8 +12,9 @@ from fractions import Fraction
 from fastapi import APIRouter, Request, Response
 
 from reticent.amounts import show_up
+from reticent.console.people_choices import from_zero
 from reticent.console.people_effects import profile_state
-from reticent.console.people_visits import Fields, Visit, back, change, told, visit
+from reticent.console.people_visits import FINE, Fields, Visit, Wrong, back, change, told, visit
 from reticent.console.views import page
 from reticent.preferences.editing import clear_hidden, set_hidden
 from reticent.preferences.problems import amount
@@ -44,10 +45,15 @@ def hidden_changed(request: Request, fields: Fields) -> Response:
     """Hide something, change how well, or hide it no longer."""
     seen = visit(request)
     secret, bits = fields.get("secret", "").strip(), fields.get("leak_bits", "").strip()
+    clear = fields.get("do") == "clear"
+    wrong = {}
     if not secret:
-        missing = ("Say what must not be inferred.",)
-        return _page(request, seen, secret, bits, problems=missing, status=422)
-    if fields.get("do") == "clear":
+        wrong["secret"] = "What must not be inferred", "say what it is"
+    if not clear and not from_zero(bits):
+        wrong["leak_bits"] = "In bits", "write a number from 0 on, such as 0.05"
+    if wrong:
+        return _page(request, seen, secret, bits, wrong=Wrong(wrong), status=422)
+    if clear:
         outcome = change(seen, fields, lambda text: clear_hidden(text, secret))
     else:
         outcome = change(seen, fields, lambda text: set_hidden(text, secret, bits))
@@ -63,6 +69,7 @@ def _page(
     secret: str,
     bits: str,
     *,
+    wrong: Wrong = FINE,
     problems: tuple[str, ...] = (),
     status: int = 200,
     done: str = "",
@@ -82,8 +89,10 @@ def _page(
         typed=secret,
         typed_bits=bits,
         new_secret="" if secret in names else secret,
+        known=secret in names,
         version=seen.person.version,
-        problems=problems,
+        wrong=wrong,
+        problems=(*wrong.says, *problems),
         done=done,
     )
 

@@ -65,6 +65,10 @@ def items_changed(request: Request, fields: Fields) -> Response:
                 text = clear_item(text, item, provider=provider or None)
         return text
 
+    known = {"", *words.WEIGHTS, *shown.values(), fields.get("shown_default", "")}
+    if not {default, *wanted.values()} <= known:
+        unknown = ("Choose one of the weights in the list.",)
+        return _page(request, seen, provider, q, fields, problems=unknown, status=422)
     outcome = change(seen, fields, edit)
     if outcome.problems:
         return _page(

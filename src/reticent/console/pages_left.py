@@ -1,15 +1,15 @@
-"""What left: every release about a person, beside what is true, with its cost and its card.
+"""What they got: every release about a person, beside what is true, with its cost and its card.
 
 Not here  how releases are made and kept (gateway/service.py, ledger/).
 
-The true likeness to somebody else is never shown: it would tell about the other person.
+What a comparison with somebody else would truly say is never shown: it tells about them too.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -57,6 +57,7 @@ class Departure:
     nano: int
     lines: tuple[Line, ...]
     carded: bool
+    used_up: bool = False
 
     @property
     def noise_only(self) -> bool:
@@ -71,17 +72,28 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a provider has used of a person's total in this period."""
+    """What a service has used of a person's total in this period; ``least`` costs one release."""
 
     provider: str
     spent: int
     total: int | None
     renews: str
+    period: str
+    least: int
 
     @property
     def left(self) -> int:
         """What is left of it."""
         return max((self.total or 0) - self.spent, 0)
+
+    @property
+    def over(self) -> bool:
+        """Whether no release fits into what is left."""
+        return self.total is not None and self.left < max(self.least, 1)
+
+    def over_at(self, at: int) -> bool:
+        """Whether it is over, and was in the period that holds now."""
+        return self.over and period_of(self.renews, at) == self.period  # type: ignore[arg-type]
 
 
 @router.get("/me/left")
@@ -92,7 +104,9 @@ def left(request: Request, days: str = "7", provider: str = "", done: str = "") 
     only = provider if provider in seen.providers else ""
     since = None if span == "all" else int(time.time()) - int(span) * DAY
     found = seen.gateway.left(seen.person.id, provider=only or None, since=since, most=MOST + 1)
-    shown = [_departure(seen, one) for one in found[:MOST]]
+    standings = {name: _standing(seen, name) for name in seen.providers}
+    ended = _ended(found, standings)
+    shown = [_departure(seen, one, used_up=one.spend in ended) for one in found[:MOST]]
     grouped = groupby(shown, key=lambda one: words.day(one.at))
     return page(
         request,
@@ -101,7 +115,8 @@ def left(request: Request, days: str = "7", provider: str = "", done: str = "") 
         count=len(shown),
         more=len(found) > MOST,
         quiet=sum(1 for one in shown if one.noise_only),
-        standings=[_standing(seen, name) for name in seen.providers if not only or name == only],
+        standings=[one for name, one in standings.items() if not only or name == only],
+        numbers=any(one.kind == "histogram" for one in shown),
         spans=SPANS,
         span=span,
         only=only,
@@ -134,7 +149,7 @@ def card(request: Request, spend: int) -> Response:
             f"{right_at_most(found.nano)} times in 100 after this release, if the item counts in "
             f"full (epsilon {words.epsilon(found.nano)}). The card states the most for anybody.",
         )
-    return page(request, "card.html", facts=facts, own=said, up="/me/left")
+    return page(request, "card.html", facts=facts, own=said, up="/me/left", up_name="What they got")
 
 
 def _answer(one: Released) -> dict[str, Any]:
@@ -142,7 +157,19 @@ def _answer(one: Released) -> dict[str, Any]:
     return told_answer if isinstance(told_answer, dict) else {}
 
 
-def _departure(seen: Visit, one: Released) -> Departure:
+def _ended(found: Iterable[Released], standings: Mapping[str, Standing]) -> set[int]:
+    """Releases, newest first, that cost nothing as the total of this period was used up."""
+    charged: set[str] = set()
+    ended = set()
+    for one in found:
+        if one.nano:
+            charged.add(one.provider)
+        elif one.provider in standings.keys() - charged and standings[one.provider].over_at(one.at):
+            ended.add(one.spend)
+    return ended
+
+
+def _departure(seen: Visit, one: Released, *, used_up: bool) -> Departure:
     answer = _answer(one)
     kind, value = str(answer.get("kind", "")), answer.get("value")
     lines: tuple[Line, ...] = ()
@@ -155,9 +182,11 @@ def _departure(seen: Visit, one: Released) -> Departure:
             for true in [seen.person.columns.get(name, words.NONE)]
         )
     elif kind == "similarity" and isinstance(value, (int, float)):
-        lines = (Line("Likeness to another person", words.number(value), "not shown", words.NONE),)
+        lines = (
+            Line("Comparison with another person", words.number(value), "not shown", words.NONE),
+        )
     return Departure(
-        one.spend, one.at, one.provider, kind, one.nano, lines, bool(answer.get("terms"))
+        one.spend, one.at, one.provider, kind, one.nano, lines, bool(answer.get("terms")), used_up
     )
 
 
@@ -185,4 +214,10 @@ def _standing(seen: Visit, provider: str) -> Standing:
     )
     limit = None if granted is None else granted.total
     total = None if limit is None else min(nano_down(limit), LARGEST)
-    return Standing(provider, spent, total, renews)
+    costs = [
+        seen.allowance(provider, kind, seen.person.preferences).nano
+        for kind in seen.offers(provider)
+        if kind != "profile"
+    ]
+    least = min((cost for cost in costs if cost), default=0)
+    return Standing(provider, spent, total, renews, period, least)

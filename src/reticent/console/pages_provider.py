@@ -1,10 +1,11 @@
-"""One provider: what one release and all of them may cost, and how to let it have nothing.
+"""One service: what one release and all of them may cost, and how to let it have nothing.
 
 Not here  single attributes (pages_who.py), what has left (pages_left.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -12,10 +13,25 @@ from fastapi.responses import RedirectResponse
 
 from reticent.amounts import nano_up
 from reticent.console import people_words as words
-from reticent.console.people_choices import STEPS, Choice, chosen
-from reticent.console.people_effects import effects, similarity_loss, summary
+from reticent.console.people_choices import STEPS, Choice, chosen, positive
+from reticent.console.people_effects import (
+    NOT_ASKED,
+    effects,
+    profile_state,
+    similarity_loss,
+    summary,
+)
 from reticent.console.people_figure import figure
-from reticent.console.people_visits import Fields, Visit, back, change, told, visit
+from reticent.console.people_visits import (
+    CHANGED_BEFORE_STOP,
+    Fields,
+    Visit,
+    Wrong,
+    back,
+    change,
+    told,
+    visit,
+)
 from reticent.console.problems import Problem
 from reticent.console.views import named, page, part
 from reticent.guarantees.card import right_at_most
@@ -24,9 +40,8 @@ from reticent.preferences import Preferences, PreferencesError
 from reticent.preferences.editing import UNCHANGED, remove_provider, set_provider
 
 router = APIRouter()
-NOT_A_NUMBER = (
-    "Write a number above 0, such as 0.2; to give nothing, let this provider have nothing."
-)
+KINDS = {"histogram": "histogram", "similarity": "comparison", "profile": "profile"}
+NOT_A_NUMBER = "write a number above 0, such as 0.2; to give nothing, let this service have nothing"
 
 
 @router.get("/me/who/{provider}")
@@ -53,8 +68,8 @@ def provider_changed(request: Request, provider: str, fields: Fields) -> Respons
         return _page(request, seen, name, choice, fields)
     if not choice.typed:
         return RedirectResponse(f"/me/stop/{part(name)}", status_code=303)
-    if not choice.valid:
-        return _page(request, seen, name, choice, fields, problems=(NOT_A_NUMBER,), status=422)
+    if _wrong(choice, fields):
+        return _page(request, seen, name, choice, fields, status=422)
     total, renews = fields.get("total", "").strip(), fields.get("renews", "never")
     granted = seen.person.preferences.providers.get(name)
 
@@ -90,7 +105,9 @@ def stop(request: Request, provider: str, fields: Fields) -> Response:
     """Delete a provider's lines."""
     seen = visit(request)
     name = seen.provider(named(provider))
-    outcome = change(seen, fields, lambda text: remove_provider(text, name))
+    outcome = change(
+        seen, fields, lambda text: remove_provider(text, name), changed=CHANGED_BEFORE_STOP
+    )
     if outcome.problems:
         return _stop(request, visit(request), name, outcome.problems, outcome.status)
     return back("/me/who", "stopped")
@@ -100,10 +117,47 @@ def stop(request: Request, provider: str, fields: Fields) -> Response:
 def terms(request: Request, provider: str, kind: str) -> Response:
     """The guarantee card that a provider's releases carry."""
     seen = visit(request)
-    offer = seen.offers(seen.provider(named(provider))).get(kind)
+    name = seen.provider(named(provider))
+    offer = seen.offers(name).get(kind)
     if offer is None:
         raise Problem(404)
-    return page(request, "card.html", facts=card_facts(offer.card), own=(), up="")
+    return page(
+        request,
+        "card.html",
+        facts=card_facts(offer.card),
+        own=(_for_you(seen, name, kind),),
+        up=f"/me/who/{part(name)}",
+        up_name=name,
+    )
+
+
+def _for_you(seen: Visit, provider: str, kind: str) -> str:
+    """What such a release tells of this person, who may allow less than it asks for."""
+    if kind == "profile":
+        if profile_state(seen, provider) == "coded":
+            return "A profile is drawn for you once, as this card says."
+        return "Your own profile is not used: this service gets one of nobody in particular."
+    nano = seen.allowance(provider, kind, seen.person.preferences).nano
+    if not nano:
+        return "As your file stands, these releases are noise only: nothing of you is in them."
+    return (
+        "Whoever was undecided (50 in 100) about one item of yours is right at most "
+        f"{right_at_most(nano)} times in 100 after one such release, if the item counts in full "
+        f"(epsilon {words.epsilon(nano)}). The card states the most for anybody."
+    )
+
+
+def _wrong(choice: Choice, fields: Mapping[str, str]) -> Wrong:
+    """What of the form cannot be kept."""
+    found = {}
+    total, renews = fields.get("total", "").strip(), fields.get("renews", "never")
+    if not choice.valid:
+        found["epsilon"] = "As a number", NOT_A_NUMBER
+    if total and not positive(total):
+        found["total"] = "In all, at most", "write a number such as 2, or leave it empty"
+    if renews not in words.RENEWALS:
+        found["renews"] = "It starts anew", "choose one of the list"
+    return Wrong(found)
 
 
 def _stop(
@@ -148,6 +202,7 @@ def _page(
     granted = person.preferences.providers.get(provider)
     total = Choice.of(None if granted is None else granted.total).typed
     table = effects(seen, provider, person.preferences)
+    wrong = _wrong(choice, fields)
     return page(
         request,
         "provider.html",
@@ -162,9 +217,10 @@ def _page(
         summary=summary(seen, provider),
         figure=figure(table.values()),
         effects=[effect for effect in table.values() if effect.state != "not asked"],
-        kinds=list(seen.offers(provider)),
+        kinds=[(kind, KINDS[kind]) for kind in seen.offers(provider)],
         steps=STEPS,
-        problems=problems,
+        wrong=wrong,
+        problems=(*wrong.says, *problems),
         done=done,
     )
 
@@ -174,7 +230,7 @@ def _tried(seen: Visit, provider: str, choice: Choice, *, live: str = "") -> dic
     wishes, trouble, epsilon = seen.person.preferences, "", 0
     try:
         if not choice.valid:
-            trouble = NOT_A_NUMBER
+            trouble = f"{NOT_A_NUMBER[:1].upper()}{NOT_A_NUMBER[1:]}."
         elif choice.typed:
             edited = set_provider(wishes.text, provider, epsilon=choice.typed)
             wishes = Preferences.parse(edited, name="your preferences")
@@ -190,19 +246,24 @@ def _tried(seen: Visit, provider: str, choice: Choice, *, live: str = "") -> dic
         "trouble": trouble,
         "nano": nano,
         "epsilon_nano": epsilon,
-        "sentence": trouble or _sentence(provider, choice, nano),
+        "asked": bool(seen.offers(provider)),
+        "sentence": (trouble if live else "")
+        if trouble
+        else _sentence(seen, provider, epsilon, nano),
+        "unset": bool(epsilon and not nano and seen.histogram(provider)),
         "least": right_at_most(-(-nano // 2)),
         "words": words,
         "live": live,
     }
 
 
-def _sentence(provider: str, choice: Choice, nano: int) -> str:
+def _sentence(seen: Visit, provider: str, epsilon: int, nano: int) -> str:
+    if not seen.offers(provider):
+        return NOT_ASKED
     if nano:
         return words.odds("one release", nano)
-    if choice.typed:
-        return (
-            f"Nothing of you is in what {provider} gets: no line allows an attribute yet. Open one "
-            "below, or set the general rule."
-        )
+    if epsilon and seen.histogram(provider):
+        return f"Nothing of you is in what {provider} gets: no line allows an attribute yet."
+    if epsilon and seen.profile(provider):
+        return f"{provider} asks for a profile only; what that tells is limited under Inferences."
     return f"Nothing of you: {provider} gets noise only."

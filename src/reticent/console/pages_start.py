@@ -11,7 +11,15 @@ from collections.abc import Mapping
 from fastapi import APIRouter, Request, Response
 
 from reticent.console.people_effects import summary
-from reticent.console.people_visits import Fields, Visit, back, change, told, visit
+from reticent.console.people_visits import (
+    CHANGED_BEFORE_START,
+    Fields,
+    Visit,
+    back,
+    change,
+    told,
+    visit,
+)
 from reticent.console.views import page
 from reticent.gateway.credentials import DAY
 from reticent.preferences.starting import QUESTIONS, Starting, starting_profiles, suggest
@@ -21,7 +29,7 @@ router = APIRouter()
 
 @router.get("/me")
 def overview(request: Request, done: str = "") -> Response:
-    """Each provider in one sentence, what left in a week, what to do next."""
+    """Each service in one sentence, what was sent in a week, what to do next."""
     seen = visit(request)
     left = seen.gateway.left(seen.person.id, since=int(time.time()) - 7 * DAY)
     return page(
@@ -62,7 +70,7 @@ def start_answered(request: Request, fields: Fields) -> Response:
         return _questions(request, seen, fields, "Choose one of the three first.")
     if do == "look":
         return _proposal(request, seen, starting)
-    outcome = change(seen, fields, lambda _: _text(seen, starting))
+    outcome = change(seen, fields, lambda _: _text(seen, starting), changed=CHANGED_BEFORE_START)
     if outcome.problems:
         return _proposal(request, visit(request), starting, outcome.problems, outcome.status)
     return back("/me", "started")

@@ -18,14 +18,14 @@ from reticent.console.people_effects import (
     profile_state,
     similarity_loss,
 )
-from reticent.console.people_visits import Fields, Visit, back, change, told, visit
+from reticent.console.people_visits import FINE, Fields, Visit, Wrong, back, change, told, visit
 from reticent.console.problems import Problem
 from reticent.console.views import named, page, part
 from reticent.preferences import Preferences, PreferencesError
 from reticent.preferences.editing import clear_attribute, set_attribute, set_defaults
 
 router = APIRouter()
-NOT_A_NUMBER = "Write a number above 0, such as 0.1, or leave the field empty to withhold."
+NOT_A_NUMBER = "write a number above 0, such as 0.1, or leave it empty to withhold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ def general_changed(request: Request, fields: Fields) -> Response:
     seen, typed = visit(request), fields.get("general", "").strip()
     choice = Choice(typed)
     if not choice.valid:
-        return _grid(request, seen, typed=typed, problems=(NOT_A_NUMBER,), status=422)
+        wrong = Wrong({"general": ("Any other attribute", NOT_A_NUMBER)})
+        return _grid(request, seen, typed=typed, wrong=wrong, status=422)
     outcome = change(seen, fields, lambda text: set_defaults(text, attributes=typed or None))
     if outcome.problems:
         again = visit(request)
@@ -67,6 +68,7 @@ def _grid(
     seen: Visit,
     *,
     typed: str | None = None,
+    wrong: Wrong = FINE,
     problems: tuple[str, ...] = (),
     status: int = 200,
     done: str = "",
@@ -83,7 +85,8 @@ def _grid(
         symbols=words.SYMBOLS,
         general=general.typed if typed is None else typed,
         version=seen.person.version,
-        problems=problems,
+        wrong=wrong,
+        problems=(*wrong.says, *problems),
         done=done,
     )
 
@@ -102,9 +105,9 @@ def _rows(seen: Visit) -> list[tuple[str, str, list[Square]]]:
     if any(seen.similarity(provider) for provider in seen.providers):
         rows.append(
             (
-                "Likeness",
+                "Comparisons",
                 "how alike you are to others",
-                [_likeness(seen, p) for p in seen.providers],
+                [_compared(seen, p) for p in seen.providers],
             )
         )
     if any(seen.profile(provider) for provider in seen.providers):
@@ -124,7 +127,7 @@ def _square(provider: str, effect: Effect) -> Square:
     return Square(effect.state, effect.counts if effect.state == "noisy" else "", address)
 
 
-def _likeness(seen: Visit, provider: str) -> Square:
+def _compared(seen: Visit, provider: str) -> Square:
     if seen.similarity(provider) is None:
         return Square("not asked", "", "")
     share, _ = similarity_loss(seen, provider, seen.person.preferences)
@@ -161,7 +164,7 @@ def cell_changed(request: Request, provider: str, attribute: str, fields: Fields
     if what == "general":
         outcome = change(seen, fields, lambda text: clear_attribute(text, column, provider=name))
     elif not choice.valid:
-        return _cell(request, seen, name, column, choice, problems=(NOT_A_NUMBER,), status=422)
+        return _cell(request, seen, name, column, choice, status=422)
     else:
         outcome = change(seen, fields, lambda text: _edited(text, name, column, choice))
     if outcome.problems:
@@ -196,6 +199,7 @@ def _cell(
 ) -> Response:
     person = visit(request).person if status == 409 else seen.person
     wishes = person.preferences
+    wrong = FINE if choice.valid else Wrong({"epsilon": ("As a number", NOT_A_NUMBER)})
     return page(
         request,
         "who_cell.html",
@@ -207,7 +211,8 @@ def _cell(
         decision=wishes.explain(provider, attribute),
         now=Choice.of(wishes.wishes.budget(attribute, provider)),
         steps=STEPS,
-        problems=problems,
+        wrong=wrong,
+        problems=(*wrong.says, *problems),
         done=done,
     )
 
@@ -220,7 +225,7 @@ def _tried(
     if provider in wishes.providers:
         try:
             if not choice.valid:
-                trouble = NOT_A_NUMBER
+                trouble = f"{NOT_A_NUMBER[:1].upper()}{NOT_A_NUMBER[1:]}."
             else:
                 edited = _edited(wishes.text, provider, attribute, choice)
                 wishes = Preferences.parse(edited, name="your preferences")
@@ -234,7 +239,7 @@ def _tried(
         "choice": choice,
         "effect": effect,
         "trouble": trouble,
-        "sentence": trouble or _sentence(provider, effect),
+        "sentence": (trouble if live else "") if trouble else _sentence(provider, effect),
         "whole": whole,
         "words": words,
         "live": live,

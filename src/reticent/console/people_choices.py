@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Final
 
 from reticent.preferences.problems import amount
+from reticent.preferences.reading import MOST, exact_decimal
 
 STEPS: Final = (
     *("", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05"),
@@ -45,9 +46,24 @@ class Choice:
 
     @property
     def valid(self) -> bool:
-        """Whether it withholds or is a positive number."""
-        value = _decimal(self.typed)
-        return not self.typed or (value is not None and value > 0)
+        """Whether it withholds or is a positive number that a file can hold."""
+        return not self.typed or positive(self.typed)
+
+
+def positive(typed: str) -> bool:
+    """Whether a field holds an amount above 0 that a file takes.
+
+    >>> [positive(text) for text in ("2", "1e-3", "0", "few", "")]
+    [True, True, False, False, False]
+    """
+    exact = _exact(typed)
+    return exact is not None and 0 < exact <= MOST
+
+
+def from_zero(typed: str) -> bool:
+    """Whether a field holds an amount from 0 on that a file takes."""
+    exact = _exact(typed)
+    return exact is not None and 0 <= exact <= MOST
 
 
 def chosen(fields: Mapping[str, str], shown: Choice) -> Choice:
@@ -66,6 +82,11 @@ def chosen(fields: Mapping[str, str], shown: Choice) -> Choice:
     if moved and step != fields.get("shown_step", str(before.step)):
         return Choice(STEPS[int(step)])
     return before
+
+
+def _exact(typed: str) -> Fraction | None:
+    value = _decimal(typed) if len(typed) <= _LONGEST else None
+    return None if value is None else exact_decimal(value)
 
 
 def _decimal(text: str) -> Decimal | None:

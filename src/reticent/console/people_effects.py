@@ -99,6 +99,7 @@ KINDS = {
     "similarity": "comparisons with other people",
     "profile": "a coded profile",
 }
+NOT_ASKED = "It asks for nothing here, so it gets nothing."
 
 
 def profile_state(seen: Visit, provider: str) -> str:
@@ -122,10 +123,10 @@ def summary(seen: Visit, provider: str) -> Summary:
     wishes = seen.person.preferences
     asks = tuple(KINDS[kind] for kind in seen.offers(provider) if kind in KINDS)
     granted = wishes.providers.get(provider)
+    if not asks:
+        return Summary(provider, granted is not None, NOT_ASKED, asks, 0)
     if granted is None:
         return Summary(provider, False, "Gets noise only, nothing of you.", asks, 0)
-    if not asks:
-        return Summary(provider, True, "Asks for nothing here, so it gets nothing.", asks, 0)
     table = effects(seen, provider, wishes)
     shown = [effect for effect in table.values() if effect.state == "noisy"]
     asked = [effect for effect in table.values() if effect.state != "not asked"]
@@ -139,7 +140,7 @@ def summary(seen: Visit, provider: str) -> Summary:
             else "noise only instead of your attributes"
         )
     if share:
-        may.append("a noisy likeness to other people")
+        may.append("noisy comparisons with other people")
     state = profile_state(seen, provider)
     if state != "not asked":
         coded = "a coded profile of you", "a profile of nobody in particular instead of yours"

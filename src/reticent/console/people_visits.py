@@ -9,7 +9,7 @@ the fields as they were filled in.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, TypeAlias
 
 from fastapi import Depends, Request
@@ -27,12 +27,20 @@ CHANGED = (
     "Your preferences were changed meanwhile, perhaps in another window. What you chose is still "
     "filled in below: look at what holds now, and save again if you still want it."
 )
+CHANGED_BEFORE_STOP = (
+    "Your preferences were changed meanwhile, perhaps in another window. Nothing was stopped yet: "
+    "look again, and stop it if you still want to."
+)
+CHANGED_BEFORE_START = (
+    "Your preferences were changed meanwhile, perhaps in another window. The file below is not "
+    "used yet: look at the one you have first."
+)
 DONE = {
     "saved": "Saved. It holds from the next release on.",
     "general": "The general rule holds here again.",
     "started": "Your file is in place. It holds from the next release on.",
     "later": "Nothing was changed: what no line allows is withheld.",
-    "stopped": "Stopped. From now on this provider gets noise only, nothing of you.",
+    "stopped": "Stopped. From now on this service gets noise only, nothing of you.",
     "none": "There was nothing to change.",
 }
 
@@ -101,6 +109,30 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
+class Wrong:
+    """Fields of a form that hold something else than they ask for, and what to write instead."""
+
+    fields: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """By the id of a field: its label, and what to do."""
+
+    def __bool__(self) -> bool:
+        return bool(self.fields)
+
+    @property
+    def says(self) -> tuple[str, ...]:
+        """A sentence for each, for the top of the page."""
+        return tuple(f"{label}: {what}." for label, what in self.fields.values())
+
+    def at(self, name: str) -> str:
+        """The sentence at a field; empty if it is right."""
+        _, what = self.fields.get(name, ("", ""))
+        return what and f"{what[:1].upper()}{what[1:]}."
+
+
+FINE = Wrong()
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a change: problems to tell, or none."""
 
@@ -115,7 +147,13 @@ def visit(request: Request) -> Visit:
     return Visit(gateway, gateway.world(), gateway.known(name))
 
 
-def change(seen: Visit, fields: Mapping[str, str], edit: Callable[[str], str]) -> Outcome:
+def change(
+    seen: Visit,
+    fields: Mapping[str, str],
+    edit: Callable[[str], str],
+    *,
+    changed: str = CHANGED,
+) -> Outcome:
     """Keep an edited file, unless it has problems or was changed since the form was made."""
     version = fields.get("version", "")
     try:
@@ -125,7 +163,7 @@ def change(seen: Visit, fields: Mapping[str, str], edit: Callable[[str], str]) -
     except PreferencesError as error:
         return Outcome(tuple(problem.says for problem in error.problems), 422)
     except Changed:
-        return Outcome((CHANGED,), 409)
+        return Outcome((changed,), 409)
     return Outcome()
 
 

@@ -30,7 +30,7 @@ RENEWALS: Final = {
     "yearly": "every year",
 }
 _WEIGHTS: Final = {
-    Fraction(0): "0 · never counts",
+    Fraction(0): "0 · hidden, never counts",
     Fraction(1, 4): "¼ · counts a quarter",
     Fraction(1, 2): "½ · counts half",
     Fraction(3, 4): "¾ · counts three quarters",
@@ -56,6 +56,15 @@ def counts(share: float) -> str:
     if share <= 0:
         return "does not count"
     return "counts in full" if share >= 1 else f"counts {show_up(100 * share, 2)} in 100"
+
+
+def counted(share: float) -> str:
+    """The same after a number.
+
+    >>> counted(0.08), counted(1)
+    ('counts (8 in 100)', 'counts (in full)')
+    """
+    return f"counts ({'in full' if share >= 1 else f'{show_up(100 * share, 2)} in 100'})"
 
 
 def weight(exact: Fraction) -> str:

@@ -22,8 +22,8 @@ PERSON_PAGES: Final = (
     ("/me", "Overview"),
     ("/me/who", "Who learns what"),
     ("/me/items", "Items"),
-    ("/me/hidden", "Hidden"),
-    ("/me/left", "What left"),
+    ("/me/hidden", "Inferences"),
+    ("/me/left", "What they got"),
     ("/me/file", "File"),
 )
 
@@ -59,6 +59,7 @@ def page(request: Request, template: str, /, *, status: int = 200, **values: Any
         "role": getattr(session, "role", ""),
         "form_token": getattr(session, "form", ""),
         "here": request.url.path,
+        "code": status,
         "person_pages": PERSON_PAGES,
         "done": "",
         **values,

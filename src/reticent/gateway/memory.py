@@ -17,9 +17,11 @@ import numpy as np
 from reticent.data.catalogue import Catalogue
 from reticent.errors import require
 from reticent.gateway import directory
+from reticent.gateway.answers import charge_of
 from reticent.gateway.asks import Offer, offers_of, read_asks
 from reticent.gateway.catalogue_text import catalogue_from_text
 from reticent.gateway.directory import NoSuchPerson, Person
+from reticent.ledger import Charge
 from reticent.tasks.recoding import Recoding
 from reticent.tasks.recoding_files import recoding_from_json
 from reticent.tasks.terms import Allowance
@@ -50,6 +52,7 @@ class Known:
     catalogue: Catalogue
     held: NDArray[np.int64]
     _allowances: dict[str, Allowance] = field(default_factory=dict)
+    _charges: dict[str, Charge] = field(default_factory=dict)
 
     def allowance(self, offer: Offer) -> Allowance:
         """What the person lets a release on these terms lose."""
@@ -57,6 +60,12 @@ class Known:
             found = offer.allowance(self.person.preferences, self.catalogue)
             self._allowances[offer.id] = found
         return self._allowances[offer.id]
+
+    def charge(self, offer: Offer, nano: int) -> Charge:
+        """What a release on these terms costs the person, worked out once as well."""
+        if offer.id not in self._charges:
+            self._charges[offer.id] = charge_of(self.person, offer.provider, nano)
+        return self._charges[offer.id]
 
 
 @dataclass(eq=False)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from reticent.errors import ReticentError, require
 from reticent.gateway import credentials, directory
-from reticent.gateway.answers import Asked, answered, charge_of, limit_of
+from reticent.gateway.answers import Asked, answered, limit_of
 from reticent.gateway.asks import Offer
 from reticent.gateway.directory import NoSuchPerson, Person
 from reticent.gateway.drawing import OWN, Drawn, draw
@@ -135,8 +135,7 @@ class Gateway:
             body=asked.body(),
             event=offer.event,
             charges=tuple(
-                charge_of(known.person, provider, nano)
-                for known, nano in zip(people, drawn.lost, strict=True)
+                known.charge(offer, nano) for known, nano in zip(people, drawn.lost, strict=True)
             ),
         )
         with self._leaving:
@@ -191,7 +190,7 @@ class Gateway:
         for offers in self.world().offers.values():
             for offer in offers.values():
                 if not isinstance(offer.terms, ProfileTerms):
-                    known.allowance(offer)
+                    known.charge(offer, known.allowance(offer).nano)
 
     def _raise(self, account: Account, limit: int) -> None:
         known = self.read(

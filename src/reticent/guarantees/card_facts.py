@@ -15,7 +15,7 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from reticent.amounts import show_nano
+from reticent.amounts import show_nano, show_up
 from reticent.guarantees.losses import MutualInformation, Spread
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ _PLACES = {
 def _loss(card: Card) -> list[str]:
     promise = card.promise
     if not promise.worst_case:
-        return [f"At most {promise.bits} bits on average, under the prior {promise.prior}"]
+        bits = "an unknown number of" if promise.bits is None else show_up(promise.bits)
+        return [f"At most {bits} bits on average, under the prior {promise.prior}"]
     amount = f"ε = {promise.epsilon}, δ = {promise.delta}, about {promise.unit}"
     if card.provenance.seeded:
         return ["Nothing is promised", f"With a system source it would be {amount}"]
@@ -195,12 +196,20 @@ def _preferences(card: Card) -> list[str]:
     wishes = card.preferences
     if wishes is None:
         return []
-    people = "1 person" if wishes.withheld == 1 else f"{wishes.withheld} people"
     return [
-        f"{people} withheld everything",
+        *_withheld(card, wishes.withheld),
         "The settings are public" if wishes.public else "Some settings, as weights, are private",
         f"Rules applied, by fingerprint: {wishes.rules_sha256}",
     ]
+
+
+def _withheld(card: Card, count: int) -> list[str]:
+    """How many left themselves out; that it was nobody is news only of a release about many."""
+    loss = card.release_event().loss
+    many = not isinstance(loss, MutualInformation) and loss.unit.thing != "item"
+    if not count and not many:
+        return []
+    return ["1 person withheld everything" if count == 1 else f"{count} people withheld everything"]
 
 
 def _others(card: Card) -> list[str]:

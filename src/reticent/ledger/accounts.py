@@ -160,11 +160,15 @@ def period_of(renews: Renewal, at: int) -> str:
     ['', '2027', '2027-01', '2027-W02']
     """
     day = datetime.fromtimestamp(at, UTC)
-    if renews == "weekly":
-        year, week, _ = day.isocalendar()
-        return f"{year}-W{week:02d}"
-    forms = {"never": "", "yearly": "%Y", "monthly": "%Y-%m", "daily": "%Y-%m-%d"}
-    return day.strftime(forms[renews]) if forms[renews] else ""
+    year, week, _ = day.isocalendar()
+    date = day.strftime("%Y-%m-%d")
+    return {  # all of them: when a person's budget renews is theirs to know, also by the clock
+        "never": "",
+        "yearly": date[:4],
+        "monthly": date[:7],
+        "weekly": f"{year}-W{week:02d}",
+        "daily": date,
+    }[renews]
 
 
 def _short(text: object, most: int) -> bool:
