@@ -13,7 +13,7 @@ from reticent.console import pages_engineer_plan
 from tests.browser.stage import ADS, ASSISTANT, CLUB, Site, Watch, running, tab_to
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
 TOKEN = re.compile(r"rtc_[0-9a-f]{72}")
 
@@ -217,6 +217,30 @@ def test_a_token_is_not_shown_again(site: Site, enter: Callable[..., Page]) -> N
     assert not TOKEN.search(page.content())
     with pytest.raises(Error, match="ERR_CACHE_MISS"):  # the browser has kept no copy
         page.go_back()
+
+
+def test_on_a_phone_nothing_that_matters_is_out_of_sight(
+    site: Site, enter: Callable[..., Page]
+) -> None:
+    page = enter(site.engineer, width=420)
+    words = page.get_by_role("cell", name=re.compile("^Whoever sees this release"))
+    assert all(one["width"] > 300 for one in map(boxed, words.all()))
+    assert page.get_by_role("row").count() > len(words.all())  # it is a table still
+    page.goto(f"{site.origin}/engineer/ledger")
+    for button in page.get_by_role("button", name=re.compile("^Revoke")).all():
+        assert reach(boxed(button)) < 420
+    page.goto(f"{site.origin}/engineer/plan?provider={CLUB}")
+    assert reach(boxed(page.get_by_role("columnheader", name="Suspicion up to"))) < 420
+
+
+def boxed(one: Locator) -> Any:
+    found = one.bounding_box()
+    assert found is not None
+    return found
+
+
+def reach(box: Any) -> float:
+    return float(box["x"] + box["width"])
 
 
 def test_the_chain_is_checked(site: Site, enter: Callable[..., Page], watch: Watch) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 from fastapi import APIRouter, Request, Response
@@ -31,6 +32,7 @@ KEY = r"^[A-Za-z0-9_-]{8,100}$"
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Model = TypeVar("Model", bound=BaseModel)
 _KEY = re.compile(KEY)
+_SLOT = 0.05  # seconds of an answer for which somebody's file had to be read first
 _PROBLEM = {"type": "object", "required": ["type", "title", "status"]}
 router = APIRouter(prefix="/v1")
 
@@ -229,11 +231,15 @@ async def _ask(request: Request, kind: str, model: type[OfOne] | type[OfTwo]) ->
 
 
 async def _submitted(gateway: Gateway, provider: str, asked: Asked) -> bytes:
+    began = time.monotonic()
     if asked.kind == "profile":  # waits for a draw that may have to be kept first
         pending = await asyncio.to_thread(gateway.submit, provider, asked)
     else:
         pending = gateway.submit(provider, asked)
-    return (await asyncio.wrap_future(pending)).value
+    kept = (await asyncio.wrap_future(pending)).value
+    if gateway.worked_since(asked, began):
+        await asyncio.sleep(max(0.0, began + _SLOT - time.monotonic()))
+    return kept
 
 
 def _caller(request: Request) -> Caller:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 
+from reticent.amounts import show_up
 from reticent.console import (
     pages_engineer_attack,
     pages_engineer_ledger,
@@ -73,7 +74,7 @@ def _offer(offer: Offer) -> dict[str, Any]:
     return {
         "kind": offer.kind,
         "epsilon": promise.epsilon,
-        "bits": promise.bits,
+        "bits": None if promise.bits is None else show_up(promise.bits, 3),
         "odds": offer.card.words.odds,
         "error": offer.card.words.error,
         "terms": offer.id,

@@ -138,6 +138,6 @@ def _secret(
         return Secret(name, most, tells, "kept", said)
     said = (
         f"A released profile would tell {tells} bits about it on average, and you allow {most}. "
-        "So your own profile is not used: a profile of nobody in particular leaves instead."
+        "So your own profile is not used: one of nobody in particular is sent instead."
     )
     return Secret(name, most, tells, "broken", said)

@@ -15,7 +15,6 @@ from reticent.amounts import nano_up
 from reticent.console import people_words as words
 from reticent.console.people_choices import STEPS, Choice, chosen, positive
 from reticent.console.people_effects import (
-    NOT_ASKED,
     effects,
     profile_state,
     similarity_loss,
@@ -259,7 +258,7 @@ def _tried(seen: Visit, provider: str, choice: Choice, *, live: str = "") -> dic
 
 def _sentence(seen: Visit, provider: str, epsilon: int, nano: int) -> str:
     if not seen.offers(provider):
-        return NOT_ASKED
+        return "Whatever you choose, it gets nothing as long as it asks for nothing."
     if nano:
         return words.odds("one release", nano)
     if epsilon and seen.histogram(provider):

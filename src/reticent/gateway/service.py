@@ -146,6 +146,10 @@ class Gateway:
                 otherwise=asked.answer(offer, drawn.cover),
             )
 
+    def worked_since(self, asked: Asked, began: float) -> bool:
+        """Whether a request had to read the file of somebody, which may take long."""
+        return self._memory.worked_since(asked.subjects, began)
+
     def finish(self, kept: bytes) -> bytes:
         """What is sent: the kept answer, with the card of its terms."""
         terms = json.loads(kept)["terms"]

@@ -408,8 +408,14 @@ def test_tokens_are_shown_once_and_end_at_once(client: Client, gateway: Gateway)
 def test_wrong_tokens_are_not_made(
     client: Client, gateway: Gateway, fields: dict[str, str]
 ) -> None:
-    assert post(client, "/engineer/tokens", "/engineer/ledger", **fields).status_code == 422
+    answer = post(client, "/engineer/tokens", "/engineer/ledger", **fields)
+    assert answer.status_code == 422
     assert gateway.read(credentials.tokens) == []
+    kept = {str(one.get("name")): one for one in Page(answer.text).fields}
+    assert kept["days"]["value"] == fields["days"]
+    assert ("checked" in kept["scope_profile"]) == ("scope_profile" in fields)
+    assert "checked" not in kept["scope_histogram"]
+    assert ("<option selected>" in answer.text) == (fields["provider"] == CLUB)
 
 
 # Charts

@@ -19,7 +19,7 @@ from reticent.console.people_figure import LEFT, WIDTH, figure
 from reticent.console.people_visits import DONE
 from reticent.console.views import named, part
 from reticent.data.catalogue import Catalogue
-from reticent.gateway import credentials
+from reticent.gateway import credentials, directory
 from reticent.preferences import Preferences
 from tests.unit.console.conftest import Console, Visitor, make_app
 from tests.unit.gateway.seeded import ADS, CLUB, FILMS, ask, fill, opened, somebody, wishes
@@ -135,10 +135,11 @@ def test_a_cell_says_what_comes_of_a_choice_before_it_is_saved(
 ) -> None:
     address = f"/me/who/{CLUB}/Drama"
     full = look(console, ann, address)
-    assert "counts in full" in full
+    assert "of it counts (in full)" in full
+    assert "Your true number" in full
     assert "right at most 53 times in 100" in plain(full)
     tried = look(console, ann, address, "epsilon=0.05")
-    assert "counts 50 in 100" in tried
+    assert "of it counts (50 in 100)" in tried
     assert "right at most 52 times in 100" in plain(tried)
     assert field(tried, "epsilon") == "0.05"
     withheld = look(console, ann, address, "step=0")
@@ -223,6 +224,85 @@ def test_a_wrong_number_is_told_on_the_same_page(console: Console, ann: Visitor)
         assert told.status == 422, path
         assert "Not saved" in told.body.decode()
         assert "<b>" not in told.body.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "place", "says"),
+    [
+        (f"/me/who/{CLUB}", {"total": "<b>"}, "total", "In all, at most: write a number such as 2"),
+        (f"/me/who/{CLUB}", {"total": "1e9"}, "total", "or leave it empty."),
+        (f"/me/who/{CLUB}", {"epsilon": "x", "shown": "4"}, "epsilon", "As a number: write"),
+        (f"/me/who/{CLUB}", {"renews": "hourly"}, "renews", "It starts anew: choose one"),
+        (f"/me/who/{CLUB}/Drama", {"epsilon": "9" * 30}, "epsilon", "As a number: write"),
+        ("/me/who", {"general": "1e7"}, "general", "Any other attribute: write a number"),
+        ("/me/hidden", {"secret": "age", "leak_bits": "few"}, "leak_bits", "In bits: write"),
+        ("/me/hidden", {"secret": "income", "leak_bits": "-1"}, "bits-1", "such as 0.05"),
+        ("/me/hidden", {"secret": "", "leak_bits": "0.1"}, "secret", "say what it is"),
+        ("/me/leave-gateway", {"word": "yes"}, "word", "type the word “delete”"),
+    ],
+)
+def test_a_wrong_field_is_named_in_the_words_of_its_form(
+    console: Console, ann: Visitor, path: str, fields: dict[str, str], place: str, says: str
+) -> None:
+    told = console.send(path, ann, version=version(console), **fields)
+    assert told.status == 422
+    text = told.body.decode()
+    assert says in plain(text)
+    assert not re.search(r"must be|, got ", plain(text))
+    wrong = [a for _, a in Reader(text).tags if a.get("aria-invalid") == "true"]
+    assert [a["id"] for a in wrong] == [place]
+    assert f"{place}-wrong" in (wrong[0]["aria-describedby"] or "").split()
+    assert [a for _, a in Reader(text).tags if a.get("id") == f"{place}-wrong"]
+
+
+def test_a_conflict_is_told_in_the_words_of_its_page(console: Console, ann: Visitor) -> None:
+    old = version(console)
+    console.send("/me/who", ann, version=old, general="0.3")
+    stop = console.send(f"/me/stop/{CLUB}", ann, version=old).body.decode()
+    assert "Nothing was stopped yet" in stop
+    assert "filled in below" not in stop
+    keep = {"do": "keep", "starting": "balanced"}
+    start = Reader(console.send("/me/start", ann, version=old, **keep).body.decode())
+    assert len(start.all("a", href="/me/file")) == 2  # in the navigation, and by the conflict
+
+
+def test_a_cell_that_is_not_asked_for_offers_nothing(console: Console) -> None:
+    asks = {"histogram": {"epsilon": "0.4", "attributes": {"Crime": "0.2"}}}
+
+    def work(connection: Any) -> None:
+        directory.set_provider(connection, ADS, asks)
+        console.gateway.changed(connection)
+
+    console.gateway.write(work)
+    for who in ("ann", "bob"):  # of whom ann has named it
+        text = look(console, console.enter(who), f"/me/who/{ADS}/Drama")
+        assert "does not ask for Drama" in plain(text)
+        assert "What comes of it" not in plain(text)
+        assert "Let it learn something" not in plain(text)
+        page = Reader(text)
+        assert sum(a.get("role") == "status" for _, a in page.tags) == 1
+        assert len(page.all("input", type="range")) == (who == "ann")
+        assert len(page.all("div", id="effect")) == (who == "ann")
+
+
+def test_a_service_that_asks_for_nothing_is_called_so(console: Console, ann: Visitor) -> None:
+    text = file_of(console).text + '[providers."quiet.example"]\nepsilon = 1\n'
+    console.gateway.set_preferences("ann", text, seen=int(version(console)))
+    shown = plain(look(console, ann, "/me/who/quiet.example"))
+    assert "It asks for nothing here" in shown
+    assert "costs nothing then" not in shown
+    assert "It asks for nothing here" in plain(look(console, ann, "/me"))
+    console.send("/me/who", ann, version=version(console), general="")
+    page = Reader(look(console, ann, f"/me/who/{ADS}"))
+    assert page.all("a", href="/me/who#general-rule")
+
+
+def test_the_effect_has_a_button_without_script_only(console: Console, ann: Visitor) -> None:
+    for path in (f"/me/who/{CLUB}", f"/me/who/{CLUB}/Drama"):
+        text = look(console, ann, path)
+        (inside,) = re.findall(r"<noscript>(.*?)</noscript>", text)
+        assert "Show the effect" in inside
+        assert text.count("Show the effect") == 1
 
 
 def test_a_provider_is_given_less_and_then_nothing(console: Console, ann: Visitor) -> None:
@@ -339,7 +419,7 @@ def test_what_left_stands_beside_what_is_true(console: Console, ann: Visitor) ->
     ask(console.gateway, "c" * 16, kind="profile")
     text = look(console, ann, "/me/left")
     shown = plain(text)
-    assert "3 answers about you in the last 7 days" in shown
+    assert "3 answers about you were sent in the last 7 days" in shown
     assert "It cost epsilon 0.4 of your total." in shown
     assert "bob" not in shown
     assert "The true number would tell you about the other person" in shown
@@ -348,7 +428,7 @@ def test_what_left_stands_beside_what_is_true(console: Console, ann: Visitor) ->
     assert true == {"Crime": 2, "Drama": 2, "Comedy": 1, "Horror": 1}
     assert f'href="/me/stop/{CLUB}"' in text
     assert f'href="/me/who/{CLUB}/Drama"' in text
-    assert "Nothing about you left" in look(console, ann, "/me/left", f"provider={ADS}&days=30")
+    assert "Nothing about you was sent" in look(console, ann, "/me/left", f"provider={ADS}&days=30")
 
 
 def test_noise_only_is_called_so(console: Console) -> None:
@@ -360,6 +440,43 @@ def test_noise_only_is_called_so(console: Console) -> None:
     (card,) = re.findall(r'href="(/me/left/[0-9]+/card)"', look(console, bob, "/me/left"))
     assert "noise only: nothing of you" in plain(look(console, bob, card))
     assert console.page(card, console.enter("ann")).status == 404
+
+
+def test_a_total_that_is_used_up_is_called_so(console: Console, ann: Visitor) -> None:
+    once = {"epsilon": "4", "shown": "4", "total": "0.5"}
+    console.send(f"/me/who/{CLUB}", ann, version=version(console), **once)
+    for number in range(3):
+        ask(console.gateway, f"{number}" * 16)
+    shown = plain(look(console, ann, "/me/left"))
+    assert "too little for a release: noise only" in shown
+    assert shown.count("Noise only: the total you set was used up.") == 2
+    assert shown.count("It cost epsilon 0.4 of your total.") == 1
+    assert shown.count("Noise can push a number below 0.") == 1
+    assert f"Your rule for {CLUB}" in shown
+    once = {"epsilon": "4", "shown": "4", "total": "0.4"}
+    console.send(f"/me/who/{CLUB}", ann, version=version(console), **once)
+    assert "used up: noise only" in plain(look(console, ann, "/me/left"))
+    once = {"epsilon": "4", "shown": "4", "total": "2"}
+    console.send(f"/me/who/{CLUB}", ann, version=version(console), **once)
+    shown = plain(look(console, ann, "/me/left"))
+    assert "used up" not in shown
+    assert shown.count("Noise only: nothing of you.") == 2
+
+
+def test_terms_lead_back_and_say_what_they_are_for_this_person(
+    console: Console, ann: Visitor
+) -> None:
+    console.send(f"/me/who/{CLUB}", ann, version=version(console), epsilon="0.1", shown="4")
+    for kind in ("histogram", "similarity", "profile"):
+        text = look(console, ann, f"/me/who/{CLUB}/terms/{kind}")
+        assert Reader(text).all("a", href=f"/me/who/{CLUB}")
+        assert plain(text).count("About you.") == 1
+        assert "withheld everything" not in plain(text)
+        assert not re.search(r"0\.[0-9]{6,} bits", plain(text))
+    shown = plain(look(console, ann, f"/me/who/{CLUB}/terms/histogram"))
+    assert "right at most 53 times in 100 after one such release" in shown
+    bob = console.enter("bob")
+    assert "noise only" in plain(look(console, bob, f"/me/who/{ADS}/terms/histogram"))
 
 
 def test_a_card_says_what_it_was_for_this_person(console: Console, ann: Visitor) -> None:
