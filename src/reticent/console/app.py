@@ -25,7 +25,7 @@ from reticent.console import api, pages_engineer, pages_people
 from reticent.console.guards import Guard
 from reticent.console.limits import Buckets, Limits
 from reticent.console.pages_door import router as door
-from reticent.console.problems import TITLES, Problem, problem_response
+from reticent.console.problems import Problem, problem_response
 from reticent.console.views import page
 from reticent.console.visitors import SignIn, session_of
 
@@ -74,10 +74,10 @@ def make_app(
 def _problem(request: Request, error: Any) -> Response:
     if _api(request):
         return problem_response(error.status, error.detail, error.headers)
-    with suppress(SignIn):
-        session_of(request)  # for the way back
-    title = TITLES.get(error.status, "Error")
-    told = page(request, "problem.html", status=error.status, title=title, detail=error.detail)
+    if error.status < 500:  # then nothing more is asked of what may be broken
+        with suppress(SignIn):
+            session_of(request)  # for the way back
+    told = page(request, "problem.html", status=error.status, detail=error.detail)
     told.headers.update(error.headers)
     return told
 

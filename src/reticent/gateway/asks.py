@@ -40,6 +40,11 @@ QUIET = (
     "what a person allows: only how far their data counts, which the noise covers in each number "
     "but not in the mean of many"
 )
+_TITLES = {
+    "histogram": "Histogram of one person",
+    "similarity": "Comparison of two people",
+    "profile": "Profile of one person",
+}
 PRIVATE_BUDGET = cards.Budget(spent=cards.PRIVATE, limit=cards.PRIVATE, renews=cards.PRIVATE)
 
 
@@ -171,7 +176,7 @@ def _card(provider: str, kind: str, terms: Terms, name: str) -> cards.Card:
     }
     release: Release[Any] = Release(None, mechanism.event(Source.system()), mechanism)
     return release.card(
-        f"{kind.capitalize()} of one person for {provider}",
+        f"{_TITLES[kind]} for {provider}",
         scope=cards.Scope(
             protected=protected[kind],
             observer=f"anyone who sees it, {provider} first, whatever they know",

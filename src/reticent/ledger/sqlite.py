@@ -88,8 +88,8 @@ class SqliteLedger(AskedLedger):
 
     def close(self) -> None:
         """Finish what waits and leave the file; after a fork, only its owner can."""
+        self._readers.close()  # the last to leave brings the file up to date, and readers cannot
         super().close()
-        self._readers.close()
 
     def reading(self) -> AbstractContextManager[sqlite3.Connection]:
         """A connection that sees one state of the file and changes nothing."""

@@ -35,8 +35,8 @@ class Readers:
             self._give_back(connection)
 
     def close(self) -> None:
-        """Close those that nobody uses."""
-        while self._idle:
+        """Close those that nobody uses, in the process that opened them."""
+        while self._idle and os.getpid() == self._pid:
             self._idle.pop().close()
 
     def _take(self) -> sqlite3.Connection:
