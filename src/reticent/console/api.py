@@ -124,37 +124,29 @@ def _described(model: type[BaseModel]) -> dict[str, Any]:
     }
 
 
-@router.post(
-    "/histogram",
-    response_model=ReleaseAnswer,
-    responses=_ASKING,
-    openapi_extra=_described(OfOne),
-    operation_id="histogram",
-)
+def _operation(kind: str, model: type[BaseModel]) -> dict[str, Any]:
+    return {
+        "path": f"/{kind}",
+        "response_model": ReleaseAnswer,
+        "responses": _ASKING,
+        "openapi_extra": _described(model),
+        "operation_id": kind,
+    }
+
+
+@router.post(**_operation("histogram", OfOne))
 async def histogram(request: Request) -> Response:
     """How many items of each attribute a person has, with the noise of your terms."""
     return await _ask(request, "histogram", OfOne)
 
 
-@router.post(
-    "/profile",
-    response_model=ReleaseAnswer,
-    responses=_ASKING,
-    openapi_extra=_described(OfOne),
-    operation_id="profile",
-)
+@router.post(**_operation("profile", OfOne))
 async def profile(request: Request) -> Response:
     """A person's profile, recoded so that what must not be inferred is hard to guess."""
     return await _ask(request, "profile", OfOne)
 
 
-@router.post(
-    "/similarity",
-    response_model=ReleaseAnswer,
-    responses=_ASKING,
-    openapi_extra=_described(OfTwo),
-    operation_id="similarity",
-)
+@router.post(**_operation("similarity", OfTwo))
 async def similarity(request: Request) -> Response:
     """How alike two people's profiles are, with the noise of your terms."""
     return await _ask(request, "similarity", OfTwo)

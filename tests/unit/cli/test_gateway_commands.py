@@ -1,17 +1,11 @@
 """``reticent gateway``: setting up, bringing people in, tokens and links, letting people go."""
 
 import contextlib
-import io
-import json
 import sqlite3
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import pytest
-import typer
 
-from reticent.cli import gateway
-from reticent.cli.failures import explain
 from reticent.gateway import Asked, Gateway
 from reticent.gateway.demo_town import mapping
 from reticent.tasks.recoding_files import recoding_to_json
@@ -28,39 +22,14 @@ epsilon = 1
 OPEN = 'version = 1\n[attributes]\ndefault = 0.1\n[providers."club.example"]\nepsilon = 0.5\n'
 
 
-@dataclass(frozen=True)
-class Ended:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-def invoke(*words: object) -> Ended:
-    """The command as ``main`` will run it; other commands are not needed here."""
-    whole = typer.Typer()
-    whole.add_typer(gateway.app, name="gateway")
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            told = ["gateway", *map(str, words)]
-            code = whole(args=told, prog_name="reticent", standalone_mode=False)
-        except Exception as error:
-            code = explain(error, "reticent gateway")
-    return Ended(int(code or 0), out.getvalue(), err.getvalue())
-
-
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RETICENT_DATABASE", raising=False)
     files = {"films.csv": CATALOGUE, "seen.csv": PROFILES, "asks.toml": ASKS, "open.toml": OPEN}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    return invoke
+    return partial(cli, "gateway")
 
 
 @pytest.fixture
