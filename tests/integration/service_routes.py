@@ -17,6 +17,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str, set[int]]] = {
     ("GET", "/v1/terms"): (PROVIDER, {200}),
     ("GET", "/"): ("signed in", {303}),
     ("GET", "/enter"): ("nobody", {401}),
+    ("POST", "/enter"): ("signed in", {401}),
     ("POST", "/leave"): ("signed in", {303}),
     ("GET", "/me"): (PERSON, {200, 303}),
     ("GET", "/me/start"): (PERSON, {200, 303}),

@@ -142,7 +142,8 @@ def expected_provider(role: str, verb: str, path: str, which: str, usual: set[in
         if role == "ads" and path.endswith("similarity"):
             return {403}
         return {404} if which == "unknown" else usual
-    return {404} if "{key}" in path and which != "own" else usual
+    hidden = which != "own" or role == "narrow"  # its scopes do not include what was released
+    return {404} if "{key}" in path and hidden else usual
 
 
 def leaks(told: Told, role: str, which: str) -> list[bytes]:

@@ -242,7 +242,7 @@ def of_data_set(path: Path, name: str | None, total: str | None) -> list[Payer]:
 
 
 def data_set_subject(path: str | Path, name: str | None = None) -> str:
-    """What the ledger calls a data set: one file has one name, however it is reached."""
+    """What the ledger calls a data set: its path, with links resolved; a hard link is another."""
     subject = f"data set {os.path.realpath(path) if name is None else name}"
     if name == "" or len(subject) > _LONG or not subject.isprintable():
         why = "--data-set NAME gives it one, of 1 to 480 letters"

@@ -136,7 +136,7 @@ def import_people(
         return
     say(f"{done.added:,} added, {done.changed:,} changed, {done.same:,} as before")
     if done.kept:
-        talk(f"note: {done.kept:,} have other preferences here and keep them; --replace would not")
+        talk(f"note: {done.kept:,} have preferences here, which stay; --replace overwrites them")
 
 
 def _incoming(
@@ -238,7 +238,7 @@ def _offer(offer: Offer) -> dict[str, Any]:
 
 @app.command("people")
 def people(database: Database = USUAL, as_json: Json = False) -> None:
-    """Who is here, with how many items, and whether they ever chose anything."""
+    """Who is here, with how many items, and whether there are preferences of theirs."""
     from reticent.gateway.directory import WITHHELD
     from reticent.guarantees.card_facts import printable
 
@@ -251,14 +251,16 @@ def people(database: Database = USUAL, as_json: Json = False) -> None:
     with gateway_at(database) as gateway:
         found = [(row[0], row[1], row[2] != WITHHELD) for row in gateway.read(find)]
     if as_json:
-        rows = [dict(zip(("person", "items", "chose"), row, strict=True)) for row in found]
+        rows = [dict(zip(("person", "items", "preferences"), row, strict=True)) for row in found]
         say_json("gateway-people/1", database=gateway.ledger.address, people=rows)
         return
     if not found:
         talk(f"nobody is here yet; next: reticent gateway import{named(database)} --profiles FILE")
         return
-    lines = [(printable(name), f"{items:,}", "yes" if own else "no") for name, items, own in found]
-    for line in table(("person", "items ", "chose"), lines):
+    lines = [
+        (printable(name), f"{items:,}", "some" if own else "none") for name, items, own in found
+    ]
+    for line in table(("person", "items ", "preferences"), lines):
         say(line)
 
 

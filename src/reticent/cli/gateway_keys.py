@@ -127,7 +127,7 @@ def door(
     at: Annotated[
         str,
         typer.Option("--at", help="Where the gateway is, as https://NAME.", metavar="ADDRESS"),
-    ] = "",
+    ] = "http://127.0.0.1:8400",
     database: Database = USUAL,
     as_json: Json = False,
 ) -> None:
@@ -136,6 +136,8 @@ def door(
 
     if (person is None) is not engineer:
         raise Failure("give a PERSON, or --engineer, and not both")
+    if not at.startswith(("http://", "https://")):
+        raise Failure("--at must start with https://, or http:// on this machine")
     key = credentials.secret()
     role: Role = "engineer" if engineer else "person"
     with gateway_at(database) as gateway:
@@ -148,7 +150,7 @@ def door(
         say_json("gateway-door/1", role=role, link=link)
         return
     say(link)
-    talk("whoever has this link comes in; it is shown this once, and the one before it ended")
+    talk("whoever has this link comes in; it is shown this once, and ends any one before it")
 
 
 def _fields(one: Token) -> dict[str, object]:

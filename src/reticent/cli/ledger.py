@@ -59,19 +59,28 @@ def show(
         say_json("ledger-show/1", ledger=shown(ledger), accounts=rows)
         return
     if not found:
-        talk("no account is like that")
+        talk("no account is like that" if subject or provider else "nothing was released yet")
         return
     heads = ("subject", "provider", "what", "period", "limit ", "spent ", "left ")
     lines = [
         [
             *_shown(one.account.subject, one.account.provider, one.account.what),
             one.account.period or "for ever",
-            *(show_nano(amount) for amount in (one.limit, one.spent, one.limit - one.spent)),
+            *_amounts(one.limit, one.spent),
         ]
         for one in found
     ]
     for line in table(heads, lines):
         say(line)
+
+
+def _amounts(limit: int, spent: int) -> tuple[str, str, str]:
+    """Limit, spent and left, in words where there is no limit."""
+    from reticent.ledger.accounts import LARGEST
+
+    if limit == LARGEST:
+        return "none", show_nano(spent), "no limit"
+    return show_nano(limit), show_nano(spent), show_nano(limit - spent)
 
 
 @app.command("log")

@@ -164,8 +164,8 @@ async def release(request: Request, key: str) -> Response:
     found = _caller(request)
     gateway: Gateway = request.app.state.gateway
     kept = gateway.answered(found.provider, key) if _KEY.fullmatch(key) else None
-    if kept is None:
-        raise Problem(404)
+    if kept is None or json.loads(kept)["kind"] not in found.scopes:
+        raise Problem(404, "no release that this token may see has that key")
     return Response(gateway.finish(kept), media_type="application/json")
 
 
@@ -210,7 +210,7 @@ async def _ask(request: Request, kind: str, model: type[OfOne] | type[OfTwo]) ->
     except NotOffered:
         raise Problem(403, f"your terms do not include {kind}") from None
     except NoSuchPerson:
-        raise Problem(404) from None
+        raise Problem(404, "there is nobody of that name here") from None
     except KeyReused:
         raise Problem(409, "use a new key for another request") from None
     except LedgerError:
@@ -240,7 +240,8 @@ def _caller(request: Request) -> Caller:
     gateway: Gateway = request.app.state.gateway
     found = gateway.caller(token.strip()) if kind.casefold() == "bearer" else None
     if found is None:
-        raise Problem(401, headers={"www-authenticate": "Bearer"})
+        said = "there is no token, or it is unknown, expired or revoked"
+        raise Problem(401, said, headers={"www-authenticate": "Bearer"})
     wait = request.app.state.providers.wait(found.provider)
     if wait:
         raise too_many(wait)
@@ -260,8 +261,9 @@ async def _read(request: Request, model: type[Model]) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError:
-        fields = ", ".join(model.model_fields)
-        raise Problem(422, f"the body must have just {fields}, texts of 1 to 200 letters") from None
+        fields = ", ".join(f'"{name}": TEXT' for name in model.model_fields)
+        said = f"the body must be {{{fields}}}, texts of 1 to 200 letters, and nothing else"
+        raise Problem(422, said) from None
 
 
 def _no_constant(_: str) -> NoReturn:

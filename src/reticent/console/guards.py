@@ -8,7 +8,6 @@ The log names the route and not the address that was asked for, which may hold n
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 import math
 import time
@@ -63,8 +62,7 @@ class Guard:
         self._doors = Buckets(limits.door_rate, limits.door_burst)
         named = {**HEADERS, **_transport(secure)}
         self._headers = [(name.encode(), value.encode()) for name, value in named.items()]
-        start = f"{Source.system().bits(32):08x}"
-        self._numbers = (f"{start}-{number:x}" for number in itertools.count(1))
+        self._source = Source.system()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -74,7 +72,7 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1003})
             return
-        number, began, told = next(self._numbers), time.perf_counter(), _Told()
+        number, began, told = f"{self._source.bits(64):016x}", time.perf_counter(), _Told()
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":

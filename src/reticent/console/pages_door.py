@@ -5,6 +5,7 @@ Not here  sessions (visitors.py), who gets a link (cli/gateway.py).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request, Response
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from reticent.gateway import Gateway
 
 router = APIRouter()
+_KEY = 64  # letters of a door's key
 _HOMES = {"person": "/me", "engineer": "/engineer"}
 
 
@@ -35,9 +37,30 @@ def home(request: Request) -> Response:
 
 @router.get("/enter")
 def enter(request: Request, key: str = "") -> Response:
-    """Open a session with the key of a link; the address without it is where one arrives."""
+    """Open a session with the key of a link, unless another one is open: then ask first.
+
+    A link may come from somebody who would like to read what is then written.
+    """
     gateway: Gateway = request.app.state.gateway
-    made = gateway.enter(key) if len(key) == 64 else None
+    opens = gateway.door(key) if len(key) == _KEY else None
+    if opens is None:
+        raise SignIn
+    with suppress(SignIn):
+        now = session_of(request)
+        if (now.role, now.person) != opens:
+            return page(request, "switch.html", role_now=now.role, key=key, opens=opens)
+    return _entered(request, key)
+
+
+@router.post("/enter")
+async def enter_instead(request: Request) -> Response:
+    """Go on as somebody else, after being asked."""
+    return _entered(request, (await form_of(request)).get("key", ""))
+
+
+def _entered(request: Request, key: str) -> Response:
+    gateway: Gateway = request.app.state.gateway
+    made = gateway.enter(key) if len(key) == _KEY else None
     if made is None:
         raise SignIn
     # No redirect: a browser that came from another site would not send the new cookie along.

@@ -3,7 +3,7 @@
 Not here  planning and publishing (pages_engineer_plan.py, pages_engineer_publish.py), attacks
           (pages_engineer_attack.py), the ledger and tokens (pages_engineer_ledger.py).
 
-Nothing here names a person, or shows what one person spent or allows.
+Nothing here names a person; sums and counts are for who runs the gateway, see docs/gateway.md.
 """
 
 from __future__ import annotations

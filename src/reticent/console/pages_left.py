@@ -104,7 +104,7 @@ def left(request: Request, days: str = "7", provider: str = "", done: str = "") 
     only = provider if provider in seen.providers else ""
     since = None if span == "all" else int(time.time()) - int(span) * DAY
     found = seen.gateway.left(seen.person.id, provider=only or None, since=since, most=MOST + 1)
-    standings = {name: _standing(seen, name) for name in seen.providers}
+    standings = {name: standing(seen, name) for name in seen.providers}
     ended = _ended(found, standings)
     shown = [_departure(seen, one, used_up=one.spend in ended) for one in found[:MOST]]
     grouped = groupby(shown, key=lambda one: words.day(one.at))
@@ -201,7 +201,8 @@ def _numbers(value: Mapping[str, Any], true: Mapping[str, float]) -> tuple[Line,
     return tuple(lines)
 
 
-def _standing(seen: Visit, provider: str) -> Standing:
+def standing(seen: Visit, provider: str) -> Standing:
+    """What a service has used up by now."""
     granted = seen.person.preferences.providers.get(provider)
     renews = "never" if granted is None else granted.renews
     period = period_of(renews, int(time.time()))  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse
 
 from reticent.amounts import nano_up
 from reticent.console import people_words as words
+from reticent.console.pages_left import standing
 from reticent.console.people_choices import STEPS, Choice, chosen, positive
 from reticent.console.people_effects import (
     effects,
@@ -209,6 +210,7 @@ def _page(
         **_tried(seen, provider, choice),
         version=person.version,
         granted=granted,
+        over=standing(seen, provider).over,
         now=_now(seen, provider),
         total=fields.get("total", total),
         renews=fields.get("renews", "never" if granted is None else granted.renews),
@@ -238,7 +240,9 @@ def _tried(seen: Visit, provider: str, choice: Choice, *, live: str = "") -> dic
         trouble = error.problems[0].says
     table = effects(seen, provider, wishes).values() if epsilon else ()
     _, compared = similarity_loss(seen, provider, wishes) if epsilon else (0.0, 0)
-    nano = max([compared, *(effect.whole for effect in table)])
+    counted = max([0, *(effect.whole for effect in table)])
+    unset = bool(epsilon and not counted and seen.histogram(provider))
+    nano = max(compared, counted)
     return {
         "provider": provider,
         "choice": choice,
@@ -248,20 +252,23 @@ def _tried(seen: Visit, provider: str, choice: Choice, *, live: str = "") -> dic
         "asked": bool(seen.offers(provider)),
         "sentence": (trouble if live else "")
         if trouble
-        else _sentence(seen, provider, epsilon, nano),
-        "unset": bool(epsilon and not nano and seen.histogram(provider)),
+        else _sentence(seen, provider, epsilon, nano, unset=unset),
+        "unset": unset,
         "least": right_at_most(-(-nano // 2)),
         "words": words,
         "live": live,
     }
 
 
-def _sentence(seen: Visit, provider: str, epsilon: int, nano: int) -> str:
+def _sentence(seen: Visit, provider: str, epsilon: int, nano: int, *, unset: bool) -> str:
     if not seen.offers(provider):
         return "Whatever you choose, it gets nothing as long as it asks for nothing."
+    if nano and unset:
+        rest = "Numbers about attributes stay noise only: no line allows an attribute yet."
+        return f"{words.odds('one comparison', nano)} {rest}"
     if nano:
         return words.odds("one release", nano)
-    if epsilon and seen.histogram(provider):
+    if unset:
         return f"Nothing of you is in what {provider} gets: no line allows an attribute yet."
     if epsilon and seen.profile(provider):
         return f"{provider} asks for a profile only; what that tells is limited under Inferences."

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from fastapi import APIRouter, Request, Response
 
+from reticent.console.pages_left import standing
 from reticent.console.people_effects import summary
 from reticent.console.people_visits import (
     CHANGED_BEFORE_START,
@@ -38,6 +39,7 @@ def overview(request: Request, done: str = "") -> Response:
         providers=sorted(
             (summary(seen, provider) for provider in seen.providers), key=lambda one: not one.named
         ),
+        over={name for name in seen.providers if standing(seen, name).over},
         left=len(left),
         costly=sum(1 for one in left if one.nano),
         items=len(seen.person.items),

@@ -15,7 +15,7 @@ from fastapi import Response
 TITLES = {
     400: "The request cannot be read",
     401: "A token is needed",
-    403: "The token is not for this",
+    403: "This is not allowed",
     404: "There is no such thing here",
     405: "This is not done that way",
     408: "The request came too slowly",

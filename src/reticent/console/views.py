@@ -57,6 +57,7 @@ def page(request: Request, template: str, /, *, status: int = 200, **values: Any
     session = getattr(request.state, "session", None)
     given = {
         "role": getattr(session, "role", ""),
+        "signed_in": getattr(session, "person", "") or "Engineer",
         "form_token": getattr(session, "form", ""),
         "here": request.url.path,
         "code": status,

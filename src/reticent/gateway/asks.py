@@ -21,7 +21,6 @@ from reticent.data.catalogue import Catalogue
 from reticent.errors import ParameterError, require
 from reticent.guarantees import ITEM, Event, MutualInformation, PerItemDP, Spread, canonical
 from reticent.guarantees import card as cards
-from reticent.mechanisms.base import Release
 from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.noise import Source
 from reticent.preferences import Preferences
@@ -174,9 +173,12 @@ def _card(provider: str, kind: str, terms: Terms, name: str) -> cards.Card:
         "they allow, it is less than the promise says, and never more",
         "profile": "the person, for what must not be inferred, on average over people",
     }
-    release: Release[Any] = Release(None, mechanism.event(Source.system()), mechanism)
-    return release.card(
+    return cards.make_card(
         f"{_TITLES[kind]} for {provider}",
+        mechanism.event(Source.system()),
+        how=mechanism.how(),
+        utility=mechanism.utility(),
+        evidence=mechanism.evidence(),
         scope=cards.Scope(
             protected=protected[kind],
             observer=f"anyone who sees it, {provider} first, whatever they know",

@@ -140,11 +140,17 @@ def add_door(connection: Connection, key: str, *, role: Role, person: str = "") 
     connection.execute("INSERT INTO gateway_door VALUES (?, ?, ?)", (digest(key), role, person))
 
 
-def enter(connection: Connection, key: str, *, seconds: int, now: int) -> str | None:
-    """A session's secret for who has a door's key; None if no door fits."""
+def door_of(connection: Connection, key: str) -> tuple[Role, str] | None:
+    """Whom a door's key lets in."""
     row = connection.execute(
         "SELECT role, person FROM gateway_door WHERE hash = ?", (digest(key),)
     ).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
+def enter(connection: Connection, key: str, *, seconds: int, now: int) -> str | None:
+    """A session's secret for who has a door's key; None if no door fits."""
+    row = door_of(connection, key)
     if row is None:
         return None
     made = secret()

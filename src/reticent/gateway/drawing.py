@@ -7,19 +7,22 @@ Not here  the mathematics (tasks/terms.py), which of the two is kept (the ledger
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from reticent.gateway import credentials
 from reticent.gateway.asks import Offer
+from reticent.gateway.directory import Person
 from reticent.gateway.memory import Known
 from reticent.guarantees import Event, canonical
-from reticent.ledger import Charge, Ledger, Request
+from reticent.ledger import Answer, Charge, Request
 from reticent.ledger.accounts import LARGEST
 from reticent.noise import Source
 from reticent.tasks.terms import HistogramTerms, ProfileTerms
 
+Keep: TypeAlias = Callable[[Request, bytes], "Future[Answer]"]
 OWN = "the gateway"  # the principal of draws that are made once for everybody
 
 
@@ -32,11 +35,11 @@ class Drawn:
     lost: tuple[int, ...]
 
 
-def draw(offer: Offer, people: Sequence[Known], ledger: Ledger, source: Source) -> Drawn:
-    """Draw for these people on these terms."""
+def draw(offer: Offer, people: Sequence[Known], keep: Keep, source: Source) -> Drawn:
+    """Draw for these people on these terms; ``keep`` keeps what is drawn once and for all."""
     terms = offer.terms
     if isinstance(terms, ProfileTerms):
-        value = _profile(terms, people[0], offer.provider, ledger, source)
+        value = _profile(terms, people[0], offer.provider, keep, source)
         return Drawn(value, value, (0,))
     allowed = [known.allowance(offer) for known in people]
     lost = tuple(one.nano for one in allowed)
@@ -50,21 +53,30 @@ def draw(offer: Offer, people: Sequence[Known], ledger: Ledger, source: Source) 
 
 
 def _profile(
-    terms: ProfileTerms, known: Known, provider: str, ledger: Ledger, source: Source
+    terms: ProfileTerms, known: Known, provider: str, keep: Keep, source: Source
 ) -> dict[str, Any]:
-    """One draw of a person for all who may have it, and one of nobody for all others. Theorem 4."""
-    person = known.person
-    permitted = terms.permitted(person.preferences, provider)
-    row = [person.columns.get(name) for name in terms.recoding.columns]
-    drawn = terms.draw(row, permitted, source)
-    made = canonical(dict(zip(terms.recoding.columns, drawn, strict=True))).encode()
-    whose = credentials.digest(f"{person.tag} {'own' if permitted else 'cover'}")
-    request = Request(
+    """One draw of a person for all who may have it, and one of nobody for all others. Theorem 4.
+
+    Both are drawn and kept at the first request of anybody: the work does not tell which is sent.
+    """
+    person, columns = known.person, terms.recoding.columns
+    row = [person.columns.get(name) for name in columns]
+    waiting = {}
+    for own in (True, False):
+        drawn = terms.draw(row, own, source)
+        made = canonical(dict(zip(columns, drawn, strict=True))).encode()
+        waiting[own] = keep(_once(terms, person, own), made)
+    kept = {own: one.result().value for own, one in waiting.items()}
+    value: dict[str, Any] = json.loads(kept[terms.permitted(person.preferences, provider)])
+    return value
+
+
+def _once(terms: ProfileTerms, person: Person, own: bool) -> Request:
+    whose = credentials.digest(f"{person.tag} {'own' if own else 'cover'}")
+    return Request(
         principal=OWN,
         key=f"{terms.recoding.fingerprint[:32]}/{whose[:32]}",
         body=b"",
         event=Event("profile-draw", {}, terms.recoding.mechanism.guarantee(), private=True),
         charges=(Charge(subject=person.id, provider=OWN, nano=0, limit=LARGEST),),
     )
-    value: dict[str, Any] = json.loads(ledger.once_with(request, made).value)
-    return value

@@ -73,13 +73,13 @@ def take(
 ) -> Imported:
     """Write people, some hundred in each commit; everybody is written whole or not at all.
 
-    Without ``replace``, preferences of people who are here stay: they may have chosen since.
+    Without ``replace``, preferences that people have here stay: they may have chosen since.
     """
     done, names = Imported(), iter(incoming.names())
     while batch := list(islice(names, _BATCH)):
         done += gateway.write(partial(_write, incoming, batch, replace))
-        for name in incoming.preferences.keys() & set(batch) if replace else ():
-            _replace(gateway, name, incoming.preferences[name])
+        for name in incoming.preferences.keys() & set(batch):
+            _replace(gateway, name, incoming.preferences[name], replace)
         progress(f"{done.added + done.changed + done.same:,} people")
     return done
 
@@ -109,6 +109,7 @@ def _write_one(incoming: Incoming, name: str, replace: bool, connection: Connect
         directory.add_person(connection, name, items=items or (), columns=columns, preferences=text)
         return Imported(added=1)
     told, other = json.loads(row[1]), own is not None and own != row[0]
+    replace = replace or row[0] == directory.WITHHELD  # who has none cannot lose any
     held = connection.execute("SELECT item FROM gateway_item WHERE person = ?", (name,)).fetchall()
     had = {one[0] for one in held}
     new = (had if items is None else set(items)) != had
@@ -124,8 +125,9 @@ def _write_one(incoming: Incoming, name: str, replace: bool, connection: Connect
     return Imported(changed=int(changed), same=int(not changed), kept=int(other and not replace))
 
 
-def _replace(gateway: Gateway, name: str, text: str) -> None:
+def _replace(gateway: Gateway, name: str, text: str, replace: bool) -> None:
     """Through the gateway, which raises limits too where a person raises a total."""
     person = gateway.person(name)
-    if text != person.preferences.text:
+    here = person.preferences.text
+    if text != here and (replace or here == directory.WITHHELD):
         gateway.set_preferences(name, text, seen=person.version)

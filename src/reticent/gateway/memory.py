@@ -82,10 +82,12 @@ class Memory:
     def world(self, connection: Connection) -> World:
         """Catalogue, mapping and offers, as they are now."""
         revision = directory.setting(connection, "revision") or ""
-        if self._world is None or self._world.revision != revision:
-            self._world = self._load(connection, revision)
+        found = self._world  # looked at once: another thread may put a later one in its place
+        if found is None or found.revision != revision:
+            found = self._load(connection, revision)
+            self._world = found
             self._people.clear()
-        return self._world
+        return found
 
     def _load(self, connection: Connection, revision: str) -> World:
         text = directory.setting(connection, "catalogue")
@@ -108,13 +110,12 @@ class Memory:
         self.ledger.write(keep)
         return World(revision, catalogue, recoding, offers)
 
-    def known(self, connection: Connection, person: str) -> Known:
-        """A person as they are now; ``NoSuchPerson`` if they are not here."""
+    def known(self, connection: Connection, person: str, catalogue: Catalogue) -> Known:
+        """A person as they are now, over a catalogue; ``NoSuchPerson`` if they are not here."""
         stamp = directory.stamp_of(connection, person)
         if stamp is None:
             self.drop(person)
             raise NoSuchPerson
-        catalogue = self.world(connection).catalogue
         found = self._people.get(person)
         if (
             found is None

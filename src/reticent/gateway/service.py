@@ -54,7 +54,7 @@ class Gateway:
         prepare(ledger)
         self._memory = Memory(ledger)
         self._cards: dict[str, bytes] = {}
-        self._leaving = Lock()  # nothing about somebody is kept after they were deleted
+        self._changing = Lock()  # nothing is kept that was drawn before a person changed or left
 
     @classmethod
     def open(cls, address: str | Path) -> Self:
@@ -96,6 +96,10 @@ class Gateway:
             return None
         return self.read(lambda c: credentials.caller(c, token, int(time.time())))
 
+    def door(self, key: str) -> tuple[credentials.Role, str] | None:
+        """Whom a door's key lets in: a role, and a person."""
+        return self.read(lambda c: credentials.door_of(c, key))
+
     def enter(self, key: str) -> str | None:
         """A session's secret for a door's key."""
         now = int(time.time())
@@ -120,17 +124,36 @@ class Gateway:
 
         ``NotOffered``, ``NoSuchPerson`` and ``KeyReused`` depend on nothing that is private.
         """
-        with self.ledger.reading() as connection:
-            kept, used = answered(connection, provider, asked.key)
-            if kept is not None:  # also on terms that hold no more
-                return asked.repeated(kept)
-            offer = self._offer(connection, provider, asked)
-            people = [self._memory.known(connection, name) for name in asked.subjects]
-        if used:  # its answer was deleted with whom it was about
-            raise KeyReused
-        drawn = self._draw(offer, people)
+        answer = None
+        while answer is None:  # once, unless somebody changes something at this very moment
+            with self.ledger.reading() as connection:
+                kept, used = answered(connection, provider, asked.key)
+                if kept is not None:  # also on terms that hold no more
+                    return asked.repeated(kept)
+                world = self._memory.world(connection)
+                offer = _offer(world, provider, asked)
+                people = [
+                    self._memory.known(connection, name, world.catalogue) for name in asked.subjects
+                ]
+            if used:  # its answer was deleted with whom it was about
+                raise KeyReused
+            answer = self._keep(offer, asked, people, self._draw(offer, people))
+        return answer
+
+    def _draw(self, offer: Offer, people: list[Known]) -> Drawn:
+        def keep(request: Request, made: bytes) -> Future[Answer]:
+            with self._changing:
+                self.read(lambda c: _same(c, people))
+                return self.ledger.submit(request, made)
+
+        return draw(offer, people, keep, self._source)
+
+    def _keep(
+        self, offer: Offer, asked: Asked, people: list[Known], drawn: Drawn
+    ) -> Future[Answer] | None:
+        """Charge and keep, if all people are still as they were when it was drawn."""
         request = Request(
-            principal=provider,
+            principal=offer.provider,
             key=asked.key,
             body=asked.body(),
             event=offer.event,
@@ -138,8 +161,9 @@ class Gateway:
                 known.charge(offer, nano) for known, nano in zip(people, drawn.lost, strict=True)
             ),
         )
-        with self._leaving:
-            self.read(lambda c: _check_here(c, people))
+        with self._changing:
+            if not self.read(lambda c: _same(c, people)):
+                return None
             return self.ledger.submit(
                 request,
                 asked.answer(offer, drawn.released),
@@ -159,20 +183,11 @@ class Gateway:
             self._cards[terms] = canonical(json.loads(text or "")).encode()
         return kept[:-1] + b',"card":' + self._cards[terms] + b"}"
 
-    def _draw(self, offer: Offer, people: list[Known]) -> Drawn:
-        return draw(offer, people, self.ledger, self._source)
-
-    def _offer(self, connection: Connection, provider: str, asked: Asked) -> Offer:
-        offer = self._memory.world(connection).offers.get(provider, {}).get(asked.kind)
-        if offer is None:
-            raise NotOffered(f"{provider} does not ask for a {asked.kind}")
-        return offer
-
     # People
 
     def known(self, person: str) -> Known:
         """A person as they are now; ``NoSuchPerson`` if they are not here."""
-        return self.read(lambda c: self._memory.known(c, person))
+        return self.read(lambda c: self._memory.known(c, person, self._memory.world(c).catalogue))
 
     def person(self, name: str) -> Person:
         """Everything about one person."""
@@ -184,7 +199,8 @@ class Gateway:
         What follows from it is worked out now: a request should not take longer for a long file.
         """
         before, after = self.person(name).preferences, Preferences.parse(text)
-        self.write(lambda c: directory.set_preferences(c, name, text, seen=seen))
+        with self._changing:
+            self.write(lambda c: directory.set_preferences(c, name, text, seen=seen))
         for provider, granted in after.providers.items():
             old = before.providers.get(provider)
             if old is None or (old.total, old.renews) != (granted.total, granted.renews):
@@ -223,18 +239,26 @@ class Gateway:
         it is written over. Another process that answers about them at this very moment may still
         write an answer: forget once more where one runs.
         """
-        with self._leaving:
+        with self._changing:
             found = self.write(lambda c: directory.delete_person(c, name))
-        self._memory.drop(name)
-        try:
-            return bool(self.ledger.forget(name)) or found
-        except TracesLeft:
-            return True
+            self._memory.drop(name)
+            try:
+                return bool(self.ledger.forget(name)) or found
+            except TracesLeft:
+                return True
 
 
-def _check_here(connection: Connection, people: list[Known]) -> None:
-    """That none of them was deleted since; also nobody who came back under the same name."""
-    for known in people:
-        stamp = directory.stamp_of(connection, known.person.id)
-        if stamp is None or stamp[0] != known.person.tag:
+def _offer(world: World, provider: str, asked: Asked) -> Offer:
+    offer = world.offers.get(provider, {}).get(asked.kind)
+    if offer is None:
+        raise NotOffered(f"{provider} does not ask for a {asked.kind}")
+    return offer
+
+
+def _same(connection: Connection, people: list[Known]) -> bool:
+    """Whether all are as they were; ``NoSuchPerson`` if one was deleted since."""
+    stamps = [directory.stamp_of(connection, known.person.id) for known in people]
+    for stamp, known in zip(stamps, people, strict=True):
+        if stamp is None or stamp[0] != known.person.tag:  # also who came back under the same name
             raise NoSuchPerson
+    return stamps == [(known.person.tag, known.person.version) for known in people]

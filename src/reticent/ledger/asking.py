@@ -57,7 +57,7 @@ class AskedLedger(ABC):
         For releases that cannot fail. The answer must not be sent but by what this returns: if the
         budget is exceeded, or the key has an answer, the one that was drawn is dropped.
         ``otherwise``, which must hold nothing of anybody, is kept instead where a budget is
-        exceeded, at no charge: who asks does not see the difference. Theorem 5.
+        exceeded, which is then charged nothing: who asks does not see the difference. Theorem 5.
         """
         return self.submit(request, answer, otherwise=otherwise).result()
 

@@ -225,9 +225,12 @@ BEGIN
     FOR n IN 1 .. cardinality(subjects) LOOP
       SELECT opened.number, opened.room INTO one, room FROM open_account(subjects[n], providers[n],
         whats[n], period_of(renewals[n], moment), limits[n], seed) AS opened;
-      IF place IS NULL AND amounts[n] > room THEN
-        place := n;
-        remaining := room;
+      IF amounts[n] > room THEN
+        IF place IS NULL THEN
+          place := n;
+          remaining := room;
+        END IF;
+        amounts[n] := 0;
       END IF;
       accounts := accounts || one;
     END LOOP;
@@ -236,7 +239,6 @@ BEGIN
         RAISE EXCEPTION SQLSTATE 'RT001';
       END IF;
       given := instead;  -- the work is the same for either, Theorem 5
-      amounts := array_fill(0::bigint, ARRAY[cardinality(amounts)]);
     END IF;
     FOR n IN 1 .. cardinality(subjects) LOOP
       UPDATE account SET spent = spent + amounts[n]

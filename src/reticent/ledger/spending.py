@@ -49,7 +49,8 @@ def reserve(
 ) -> tuple[int, Answer | None]:
     """The number of the spend, and its answer: one that it has, or one given. Theorems 1, 2, 5.
 
-    If a budget is exceeded, ``otherwise`` is the answer, and the accounts are charged nothing.
+    If a budget is exceeded, ``otherwise`` is the answer, and that account is charged nothing. All
+    others are charged: whom they belong to must not see that somebody else's is used up.
     """
     found = connection.execute(
         "SELECT id, fingerprint, state, answer FROM spend WHERE principal = ? AND key = ?",
@@ -71,8 +72,8 @@ def reserve(
         raise BudgetExceeded(f"budget with {charge.provider!r}", charge.nano, room)
     answer = otherwise if short else answer  # the work is the same for either, Theorem 5
     amounts = [
-        (account, 0 if short else charge.nano)
-        for charge, (account, _, _) in zip(charges, opened, strict=True)
+        (account, charge.nano if charge.nano <= room else 0)
+        for charge, (account, room, _) in zip(charges, opened, strict=True)
     ]
     for account, nano in amounts:
         _add(connection, account, nano)

@@ -86,11 +86,11 @@ def test_another_programs_file_is_left_alone(run, tmp_path) -> None:
 def test_import_and_people(ready) -> None:
     ended = ready("people")
     assert [line.split() for line in ended.out.splitlines()[2:]] == [
-        ["bob", "1", "yes"],
-        ["canary-ann", "2", "yes"],
+        ["bob", "1", "some"],
+        ["canary-ann", "2", "some"],
     ]
     told = ready("people", "--json").json["people"]
-    assert told[0] == {"person": "bob", "items": 1, "chose": True}
+    assert told[0] == {"person": "bob", "items": 1, "preferences": True}
     again = ready("import", "--profiles", "seen.csv", "--json").json
     assert (again["added"], again["changed"], again["same"]) == (0, 0, 2)
 
@@ -124,7 +124,7 @@ def test_a_folder_of_preferences_does_not_undo_choices(ready, tmp_path) -> None:
     (tmp_path / "wishes" / "bob.toml").write_text("version = 1\n")
     ended = ready("import", "--preferences", "wishes")
     assert ended.code == 0
-    assert "1 have other preferences here and keep them" in ended.err
+    assert "1 have preferences here, which stay" in ended.err
     assert ready("import", "--preferences", "wishes", "--replace").out.startswith("0 added, 1 ch")
 
 
@@ -218,7 +218,8 @@ def test_tokens_that_cannot_be(ready) -> None:
 
 def test_doors(ready, tmp_path) -> None:
     first = ready("door", "bob").out.strip()
-    assert first.startswith("/enter?key=")
+    assert first.startswith("http://127.0.0.1:8400/enter?key=")
+    assert ready("door", "bob", "--at", "gateway.example").code == 2
     second = ready("door", "bob", "--at", "https://gateway.example/", "--json").json
     assert second["link"].startswith("https://gateway.example/enter?key=")
     engineer = ready("door", "--engineer").out.strip()

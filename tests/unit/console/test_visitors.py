@@ -223,3 +223,28 @@ def test_a_person_who_was_deleted_is_signed_out(console: Any) -> None:
     assert console.page("/me", ann).status == 200
     console.gateway.write(lambda c: directory.delete_person(c, "ann"))
     assert console.page("/me", ann).status == 401
+
+
+def test_a_link_of_somebody_else_asks_first(console: Any) -> None:
+    """Who made the link could read what is then written."""
+    ann = console.enter("ann")
+    told = console.page("/enter", ann, query=f"key={console.keys['bob']}")
+    assert told.status == 200
+    assert told.get("set-cookie") is None
+    assert b"Go on as somebody else?" in told.body
+    refused = console.call("POST", "/enter", headers=[ann.cookie])
+    assert refused.status in (403, 415)
+    gone_on = console.send("/enter", ann, key=console.keys["bob"])
+    made = gone_on["set-cookie"].split(";")[0].partition("=")[2]
+    assert console.gateway.session(made).person == "bob"
+
+
+def test_the_own_link_does_not_ask(console: Any) -> None:
+    ann = console.enter("ann")
+    told = console.page("/enter", ann, query=f"key={console.keys['ann']}")
+    assert told.get("set-cookie") is not None
+
+
+def test_pages_say_who_is_signed_in(console: Any) -> None:
+    ann = console.enter("ann")
+    assert b'<p class="who">ann</p>' in console.page("/me", ann).body
