@@ -27,6 +27,7 @@ NAMED = frozenset(
 )
 HEIGHT = 900
 COLOURS = ("color-contrast", "link-in-text-block")  # all that a scheme can change
+_DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 _SHAPE = """() => ({
     wide: document.scrollingElement.scrollWidth - window.innerWidth,
     h1: document.querySelectorAll('h1').length,
@@ -38,9 +39,11 @@ _SHAPE = """() => ({
 
 def look(page: Page, name: str, folder: Path) -> None:
     """Check the page as it stands, at all widths and in all schemes."""
+    page.wait_for_load_state("load")  # styles too: a link that was followed may still be loading
     found = []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": HEIGHT})
+        page.evaluate(_DRAWN)
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             rules = () if scheme == SCHEMES[0] else COLOURS
