@@ -101,6 +101,10 @@ class Paid(Generic[Value]):
     ledger: str
     key: str
 
+    def cost(self, told: str) -> str:
+        """What was spent now: nothing, if it was answered before."""
+        return "spent nothing more" if self.replayed else f"spent {told}"
+
     def fields(self) -> dict[str, Any]:
         """For JSON; amounts are text, so that nothing is rounded."""
         return {

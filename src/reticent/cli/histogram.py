@@ -179,7 +179,7 @@ def histogram(
         talk("the same preferences were applied to all of them")
     if grant.withheld:
         talk(f"withheld: {', '.join(grant.withheld)}")
-    talk(f"spent {agreed.cost()}{', of each person' if out is not None else ''}")
+    talk(paid.cost(f"{agreed.cost()}{', of each person' if out is not None else ''}"))
     say_card(card_made, card)
 
 

@@ -302,5 +302,5 @@ def neighbours(
         say_json("neighbours/1", **facts, **told, **paid.fields(), **card_fields(made, card))
         return
     say_lists(lists, out, "neighbour-lists/1")
-    talk(f"spent {plan.cost()}")
+    talk(paid.cost(plan.cost()))
     say_card(made, card)

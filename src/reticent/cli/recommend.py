@@ -153,7 +153,7 @@ def recommend(
         )
         return
     say_lists(lists, out, "recommendation-lists/1")
-    talk(f"spent {plan.cost()}, on the neighbour lists")
+    talk(paid.cost(f"{plan.cost()}, on the neighbour lists"))
     say_card(made, card)
 
 

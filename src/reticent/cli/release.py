@@ -173,7 +173,7 @@ def similarity(
         say_json("release-similarity/1", **facts, **paid.fields(), **card_fields(made, card))
         return
     say(f"{paid.value:.6g}  {plan.what}")
-    talk(f"spent {plan.cost()}")
+    talk(paid.cost(plan.cost()))
     say_card(made, card)
 
 

@@ -152,7 +152,7 @@ def influencers(
         return
     say(str(out) if out is not None else _csv(found).removesuffix("\n"))
     talk(UNORDERED)
-    talk(f"spent {plan.cost()}")
+    talk(paid.cost(plan.cost()))
     say_card(made, card)
 
 

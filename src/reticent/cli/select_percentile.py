@@ -149,7 +149,7 @@ def percentile(
         say_json(SCHEMA, **facts, **plan.fields(), **paid.fields(), **card_fields(made, card))
         return
     say(asked.told(paid.value))
-    talk(f"spent {plan.cost()}")
+    talk(paid.cost(plan.cost()))
     say_card(made, card)
 
 

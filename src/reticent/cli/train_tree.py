@@ -215,7 +215,7 @@ def tree(
         say(line)
     for note in grown.notes():
         talk(f"note: {note}")
-    talk(f"spent {plan.cost()}")
+    talk(paid.cost(plan.cost()))
     if plot is not None:
         talk(f"figure: {plot}")
     if out is not None:

@@ -182,7 +182,7 @@ class SimilarityTerms:
 
 @dataclass(frozen=True, eq=False)  # no slots: cached properties need a dictionary
 class ProfileTerms:
-    """A profile through a public mapping, or that of nobody in particular."""
+    """A profile through a mapping, or that of nobody in particular."""
 
     recoding: Recoding
 

@@ -421,7 +421,7 @@ def test_what_left_stands_beside_what_is_true(console: Console, ann: Visitor) ->
     text = look(console, ann, "/me/left")
     shown = plain(text)
     assert "3 answers about you were sent in the last 7 days" in shown
-    assert "It cost epsilon 0.4 of your total." in shown
+    assert "It cost epsilon 0.4." in shown
     assert "bob" not in shown
     assert "The true number would tell you about the other person" in shown
     assert "999.1 of 1000" in shown
@@ -451,7 +451,7 @@ def test_a_total_that_is_used_up_is_called_so(console: Console, ann: Visitor) ->
     shown = plain(look(console, ann, "/me/left"))
     assert "too little for a release: noise only" in shown
     assert shown.count("Noise only: the total you set was used up.") == 2
-    assert shown.count("It cost epsilon 0.4 of your total.") == 1
+    assert shown.count("It cost epsilon 0.4.") == 1
     assert shown.count("Noise can push a number below 0.") == 1
     assert f"Your rule for {CLUB}" in shown
     once = {"epsilon": "4", "shown": "4", "total": "0.4"}
