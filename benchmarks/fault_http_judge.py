@@ -135,8 +135,10 @@ def _miscounted(gateway: Gateway, held: Held) -> int:
             held.accounts[account][0]: nano
             for account, nano in held.charges.get(number, {}).items()
         }
-        free = dict.fromkeys(due, 0)
-        full = any(nano > room.get((person, provider), 0) for person, nano in due.items())
-        right = paid == due or (paid == free and full)
+        # who has nothing left pays nothing, and the other one of two pays all the same
+        right = paid.keys() == due.keys() and all(
+            paid[person] == nano or (paid[person] == 0 and nano > room.get((person, provider), 0))
+            for person, nano in due.items()
+        )
         wrong += not (right and told.get("key") == key)
     return wrong
