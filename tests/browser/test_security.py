@@ -130,6 +130,7 @@ def test_no_script_can_read_the_cookie(
     assert page.evaluate(stored) in ([], ["/me/items?q=clinic"])  # htmx keeps where it is
     watch.expect(401)
     sign_out(page)
+    page.wait_for_load_state("load")  # what comes next takes the place of what was kept
     assert page.evaluate(stored) in ([], ["/"])
 
 

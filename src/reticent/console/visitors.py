@@ -40,7 +40,8 @@ def set_session(response: Response, made: str, *, secure: bool) -> None:
 
 
 def end_session(response: Response, *, secure: bool) -> None:
-    """Take it back."""
+    """Take it back, and have the browser drop what it kept of our pages."""
+    response.headers["clear-site-data"] = '"cache", "storage"'
     response.delete_cookie(
         cookie_name(secure), httponly=True, secure=secure, samesite="strict", path="/"
     )
