@@ -31,12 +31,15 @@ from reticent.mechanisms import (
 from reticent.mechanisms.dampening import SCORE_BITS
 from reticent.mechanisms.local_sensitivity import Tabled
 from reticent.mechanisms.multilevel_plan import plan_histogram
+from reticent.noise import Source, discrete_laplace
+from reticent.preferences import Preferences
 from reticent.tasks import blip
 from reticent.tasks.blip import Blip
 from reticent.tasks.clustering import Gossip
 from reticent.tasks.histogram_batches import Histograms
 from reticent.tasks.influence import Influence
 from reticent.tasks.similarity import Similarity
+from reticent.tasks.terms import FULL, HistogramTerms, SimilarityTerms
 from reticent.testing import RecordingSource
 
 EPSILON = Fraction(3, 7)
@@ -246,6 +249,61 @@ def test_many_histograms_alike_draw_exactly_their_plan(weighted: bool) -> None:
     for overall, alone in batch_losses(source, task.exposure):
         assert nano_up(overall) == plan.mechanism.guarantee().overall
         assert tuple(alone) == plan.spent
+
+
+WISHES = Preferences.parse(
+    """
+version = 1
+items = {"0" = 0.5}
+attributes = {Crime = 0.05, Drama = 0.2, Length = 0.1}
+providers = {"club.example" = {epsilon = 0.1}}
+"""
+)
+
+
+def test_a_histogram_on_public_terms_draws_what_its_charge_needs() -> None:
+    """The charge is that of the noise drawn, for what preferences let one item move."""
+    budgets = {"Crime": Fraction(1, 7), "Drama": Fraction(1, 5), "Length": Fraction(1, 3)}
+    plan = plan_histogram(FILMS, budgets=budgets, epsilon=EPSILON, weighted=True)
+    terms, source = HistogramTerms(plan), RecordingSource(seed=13)
+    kept = terms.allowance(WISHES, "club.example")
+    released, cover = terms.draw(np.array([1, 0, 1]), kept, source)
+    (call,) = source.calls  # one draw for both, of which one leaves
+    rates = [1 / Fraction(scale) for scale in call.arguments["scale"]]
+    factors = [Fraction(int(factor), FULL) for factor in kept.factors]
+    used = [rate * factor for rate, factor in zip(rates, factors, strict=True)]
+    overall, alone = plan.mechanism.exposure.overall(used), plan.mechanism.exposure.alone(used)
+    assert nano_up(overall) == kept.nano <= 100_000_000
+    assert tuple(map(nano_up, alone)) == kept.alone
+    assert nano_up(overall * Fraction(102, 100)) > kept.nano  # the control
+    assert overall * Fraction(102, 100) > Fraction(1, 10)  # less noise would break the wish
+    steps = np.array([float(step) for step in plan.mechanism.exposure.steps])
+    moved = (released - cover) / steps
+    assert moved.tolist() == terms.stretched(np.array([1, 0, 1]), kept).tolist()
+
+
+def test_a_comparison_on_public_terms_draws_what_its_charge_needs() -> None:
+    similarity = Similarity(epsilon=EPSILON)
+    terms, source = SimilarityTerms(similarity), RecordingSource(seed=14)
+    kept = terms.allowance(WISHES, "club.example", FILMS.places)
+    held = np.array([1, 0, 1])
+    terms.draw((held, kept), (held, kept), source)
+    norms = asked(source, "discrete_laplace", "scale")
+    overlaps = asked(source, "pair_noise", "scale")
+    assert (len(norms), len(overlaps)) == (2, 2)  # for the two people, and for two empty profiles
+    for norm, overlap in zip(norms, overlaps, strict=True):
+        lost = (2**20 / norm + 2**20 / overlap) * Fraction(int(kept.weights.max()), FULL)
+        assert nano_up(lost) <= kept.nano <= 100_000_000 < nano_up(lost * Fraction(102, 100))
+
+
+def test_a_law_that_is_kept_is_the_law() -> None:
+    """A tuple of fractions draws as a list of them does, bit by bit."""
+    scales = [Fraction(7, 3), Fraction(2**21, 5), Fraction(1, 9)]
+    drawn = [
+        [discrete_laplace(scale=kind(scales), source=source).tolist() for _ in range(50)]
+        for kind, source in ((list, Source.seeded(3)), (tuple, Source.seeded(3)))
+    ]
+    assert drawn[0] == drawn[1]
 
 
 def club() -> Profiles:

@@ -22,7 +22,6 @@ from reticent.errors import ParameterError, require
 from reticent.guarantees import ITEM, Event, MutualInformation, PerItemDP, Spread, canonical
 from reticent.guarantees import card as cards
 from reticent.mechanisms.multilevel_plan import plan_histogram
-from reticent.noise import Source
 from reticent.preferences import Preferences
 from reticent.tasks.histogram import NOT_AGAINST
 from reticent.tasks.recoding import Recoding
@@ -108,9 +107,14 @@ def read_asks(data: Mapping[str, Any]) -> Asks:
 
 
 def offers_of(
-    provider: str, asks: Asks, catalogue: Catalogue, recoding: Recoding | None
+    provider: str,
+    asks: Asks,
+    catalogue: Catalogue,
+    recoding: Recoding | None,
+    *,
+    private: bool = True,
 ) -> dict[str, Offer]:
-    """The offers to one provider, by kind."""
+    """The offers to one provider, by kind; not ``private`` where a seeded source draws."""
     made: dict[str, Terms] = {}
     if asks.histogram is not None:
         made["histogram"] = _histogram(asks.histogram, catalogue)
@@ -126,7 +130,7 @@ def offers_of(
         require(recoding is not None, "profile", True, "false where no mapping was given")
         assert recoding is not None  # noqa: S101
         made["profile"] = ProfileTerms(recoding)
-    return {kind: _offer(provider, kind, terms, catalogue) for kind, terms in made.items()}
+    return {kind: _offer(provider, kind, terms, catalogue, private) for kind, terms in made.items()}
 
 
 def _histogram(ask: HistogramAsk, catalogue: Catalogue) -> HistogramTerms:
@@ -151,18 +155,18 @@ def mechanism_of(terms: Terms) -> Mechanism[Any]:
     return terms.similarity  # type: ignore[return-value]
 
 
-def _offer(provider: str, kind: str, terms: Terms, catalogue: Catalogue) -> Offer:
+def _offer(provider: str, kind: str, terms: Terms, catalogue: Catalogue, private: bool) -> Offer:
     mechanism = mechanism_of(terms)
-    told = [provider, kind, mechanism.parameters(), catalogue.sha256]
+    told = [provider, kind, mechanism.parameters(), catalogue.sha256, private]
     name = hashlib.sha256(canonical(told).encode()).hexdigest()
     loss = mechanism.guarantee()
     if not isinstance(loss, MutualInformation):
         loss = PerItemDP(Spread(loss.overall), ITEM)
-    event = Event(f"gateway-{kind}", {"terms": name}, loss, private=True)
-    return Offer(name, provider, kind, terms, event, _card(provider, kind, terms, name))
+    event = Event(f"gateway-{kind}", {"terms": name}, loss, private)
+    return Offer(name, provider, kind, terms, event, _card(provider, kind, terms, name, private))
 
 
-def _card(provider: str, kind: str, terms: Terms, name: str) -> cards.Card:
+def _card(provider: str, kind: str, terms: Terms, name: str, private: bool) -> cards.Card:
     """What the provider is told: of the terms, and of no person."""
     mechanism = mechanism_of(terms)
     average = isinstance(terms, ProfileTerms)
@@ -175,7 +179,7 @@ def _card(provider: str, kind: str, terms: Terms, name: str) -> cards.Card:
     }
     return cards.make_card(
         f"{_TITLES[kind]} for {provider}",
-        mechanism.event(Source.system()),
+        Event(mechanism.name, mechanism.parameters(), mechanism.guarantee(), private),
         how=mechanism.how(),
         utility=mechanism.utility(),
         evidence=mechanism.evidence(),

@@ -65,18 +65,18 @@ def _profile(
     for own in (True, False):
         drawn = terms.draw(row, own, source)
         made = canonical(dict(zip(columns, drawn, strict=True))).encode()
-        waiting[own] = keep(_once(terms, person, own), made)
+        waiting[own] = keep(_once(terms, person, own, source.private), made)
     kept = {own: one.result().value for own, one in waiting.items()}
     value: dict[str, Any] = json.loads(kept[terms.permitted(person.preferences, provider)])
     return value
 
 
-def _once(terms: ProfileTerms, person: Person, own: bool) -> Request:
+def _once(terms: ProfileTerms, person: Person, own: bool, private: bool) -> Request:
     whose = credentials.digest(f"{person.tag} {'own' if own else 'cover'}")
     return Request(
         principal=OWN,
         key=f"{terms.recoding.fingerprint[:32]}/{whose[:32]}",
         body=b"",
-        event=Event("profile-draw", {}, terms.recoding.mechanism.guarantee(), private=True),
+        event=Event("profile-draw", {}, terms.recoding.mechanism.guarantee(), private),
         charges=(Charge(subject=person.id, provider=OWN, nano=0, limit=LARGEST),),
     )

@@ -76,6 +76,7 @@ class Memory:
     """The latest world, and people who were asked about."""
 
     ledger: Ledger
+    private: bool  # false where a seeded source draws
     _world: World | None = None
     _people: OrderedDict[str, Known] = field(default_factory=OrderedDict)
 
@@ -97,7 +98,7 @@ class Memory:
         mapping = directory.setting(connection, "mapping")
         recoding = None if mapping is None else recoding_from_json(mapping)
         offers = {
-            name: offers_of(name, read_asks(asks), catalogue, recoding)
+            name: offers_of(name, read_asks(asks), catalogue, recoding, private=self.private)
             for name, asks in directory.providers(connection)
         }
 

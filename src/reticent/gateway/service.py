@@ -52,7 +52,7 @@ class Gateway:
         self.ledger = ledger
         self._source = Source.system() if source is None else source
         prepare(ledger)
-        self._memory = Memory(ledger)
+        self._memory = Memory(ledger, self._source.private)
         self._cards: dict[str, bytes] = {}
         self._changing = Lock()  # nothing is kept that was drawn before a person changed or left
 

@@ -1,5 +1,7 @@
 """What providers ask for: read strictly, and terms that follow from what is public alone."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,7 +9,17 @@ import pytest
 from reticent.errors import ParameterError
 from reticent.gateway.asks import offers_of, read_asks
 from reticent.tasks.terms import HistogramTerms
-from tests.unit.gateway.seeded import ADS, ASKS, CLUB, FILMS, recoding
+from tests.unit.gateway.seeded import (
+    ADS,
+    ASKS,
+    CLUB,
+    FILMS,
+    ask,
+    fill,
+    opened,
+    recoding,
+    somebody,
+)
 
 GOOD = {"epsilon": "0.4", "attributes": {"default": "0.2"}}
 
@@ -115,3 +127,16 @@ def test_cards_say_nothing_of_a_person_and_are_private() -> None:
         assert offer.card.budget is not None
         assert offer.card.budget.spent == offer.card.budget.limit == "private"
         assert offer.id in told
+
+
+def test_what_a_seeded_source_draws_is_marked(tmp_path: Path) -> None:
+    """Experiments promise nothing: event, card and terms are others than those of the service."""
+    with opened(tmp_path / "gateway.db", seed=1) as gateway:
+        fill(gateway, {"ann": somebody()})
+        for kind, offer in gateway.world().offers[CLUB].items():
+            assert not offer.event.private
+            assert offer.card.provenance.seeded
+            assert offer.id != offers(ASKS[CLUB])[kind].id
+        ask(gateway, "key-00000001", kind="profile")
+        told = gateway.read(lambda c: c.execute("SELECT event FROM spend").fetchall())
+        assert {json.loads(row[0])["private"] for row in told} == {False}
