@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import statistics
 import sys
 import time
@@ -126,3 +127,12 @@ def report(
     for goal in goals:
         reached = "reached" if results[goal.key] >= goal.least else "NOT REACHED"
         print(f"  {goal.key:<46} {results[goal.key]:>9,.4g}   goal {goal.least:>7,.4g}   {reached}")
+
+
+def explain_keys(title: str, results: Mapping[str, float], meanings: Mapping[str, str]) -> None:
+    """Print what else was found, one line each; a meaning stands for all keys of its pattern."""
+    print(f"\n{title}")
+    for pattern, meaning in meanings.items():
+        for key, value in results.items():
+            if re.fullmatch(pattern, key):
+                print(f"  {key:<44} {value:>10.4g}   {meaning}")

@@ -22,6 +22,7 @@ from benchmarks.harness import (
     Options,
     Row,
     cpu_seconds,
+    explain_keys,
     medians,
     report,
     require_module,
@@ -123,7 +124,7 @@ def main() -> None:
     goals = [goal for goal in GOALS if goal.key in found.results]
     report("influence", found.sections, found.results, goals, options)
     if not options.json:
-        print_more(found.results)
+        explain_keys("More", found.results, MEANINGS)
 
 
 def cases(options: Options) -> Sequence[Case]:
@@ -257,24 +258,15 @@ def _by_steps(degrees: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return total
 
 
-def print_more(results: dict[str, float]) -> None:
-    """What else was found, one line each."""
-    print("\nMore")
-    for prefix, meaning in MEANINGS.items():
-        for key, value in results.items():
-            if key.startswith(prefix):
-                print(f"  {key:<30} {value:>10.4g}   {meaning}")
-
-
 MEANINGS = {
-    "speedup_networkx_": "its estimated time over ours, one thread each",
-    "speedup_igraph_": "its estimated time over ours, one thread each",
-    "speedup_scipy_": "its estimated time over ours, one thread each",
-    "extrapolated_": "share of its time in strata too slow to measure",
-    "difference": "worst relative difference from the others, on nodes measured",
-    "ns_per_wedge_": "our time per path of two ties, everything included",
-    "wall_seconds_": "on the clock, all threads",
-    "peak_mb": "resident memory of a process: with the graph, and at most",
+    "speedup_networkx_.*": "its estimated time over ours, one thread each",
+    "speedup_igraph_.*": "its estimated time over ours, one thread each",
+    "speedup_scipy_.*": "its estimated time over ours, one thread each",
+    "extrapolated_.*": "share of its time in strata too slow to measure",
+    "difference.*": "worst relative difference from the others, on nodes measured",
+    "ns_per_wedge_.*": "our time per path of two ties, everything included",
+    "wall_seconds_.*": "on the clock, all threads",
+    "peak_mb.*": "resident memory of a process: with the graph, and at most",
 }
 
 

@@ -34,7 +34,6 @@ Solver: TypeAlias = Literal["SCS", "CLARABEL"]
 Tolerance: TypeAlias = Literal["default", "matched"] | float
 
 FORMS: tuple[Form, ...] = ("written", "dual")
-SOLVERS: tuple[Solver, ...] = ("SCS", "CLARABEL")
 MATCHED: dict[str, dict[str, float]] = {  # so loose that answers are good to about 0.1 % of I(A; B)
     "SCS": {"eps_abs": 1e-4, "eps_rel": 1e-3},
     "CLARABEL": {"tol_gap_abs": 1e-3, "tol_gap_rel": 1e-3, "tol_feas": 1e-4},
@@ -54,11 +53,6 @@ class Answer:
     leak: float = np.inf
     excess: float = 0.0
     x: Reals | None = None
-
-    @property
-    def optimal(self) -> bool:
-        """As the solver sees it, and to the tolerance it was given."""
-        return self.status == "optimal"
 
 
 def answer(

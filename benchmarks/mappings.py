@@ -13,14 +13,13 @@ limit has the time it took and the gap it had, and its goals count as not reache
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
-from benchmarks.harness import Goal, Options, Row, report, require_module
+from benchmarks.harness import Goal, Options, Row, explain_keys, report, require_module
 from benchmarks.mapping_jobs import FINE, Answer, Given, run
 
 DELTAS = (0.02, 0.05, 0.1)
@@ -407,11 +406,7 @@ def print_more(found: Found) -> None:
             )
         else:
             print(f"  {label:<46} no answer   {other['peak']:.0f} MB")
-    print("\nKeys")
-    for key, meaning in MEANINGS.items():
-        for name, value in found.results.items():
-            if re.fullmatch(key, name):
-                print(f"  {name:<28} {value:>10.4g}   {meaning}")
+    explain_keys("Keys", found.results, MEANINGS)
     missing = [goal.key for goal in GOALS if goal.key not in found.results]
     if missing:
         print("\nNot measured in this run: " + ", ".join(missing))

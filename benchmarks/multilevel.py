@@ -26,6 +26,7 @@ from benchmarks.harness import (
     Row,
     Work,
     cpu_seconds,
+    explain_keys,
     medians,
     report,
     require_module,
@@ -139,7 +140,7 @@ def main() -> None:
     results |= random_programs(effort.instances)
     report("multilevel", sections, results, GOALS, options)
     if not options.json:
-        accuracy(results)
+        explain_keys("Accuracy", results, MEANINGS)
 
 
 def first_call() -> Row:
@@ -400,13 +401,6 @@ def random_programs(count: int) -> dict[str, float]:
         "instances_clarabel_gap": max(proofs),
         "instances_clarabel_inexact": sum(proof > INEXACT for proof in proofs),
     }
-
-
-def accuracy(results: dict[str, float]) -> None:
-    """What else was found, one line each."""
-    print("\nAccuracy")
-    for key, meaning in MEANINGS.items():
-        print(f"  {key:<28} {results[key]:>10.3g}   {meaning}")
 
 
 MEANINGS = {
