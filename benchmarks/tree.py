@@ -314,7 +314,7 @@ MEANINGS = {
     "ratio_sklearn.*": "its CPU time to fit over ours",
     "wall_.*": "on the clock: seconds to fit, and their ratio to ours",
     "accuracy_.*": "of held-out rows, median",
-    "first_seconds_.*": "first fit of a process, 500 rows: code loaded, or compiled if never before",
+    "first_seconds_.*": "first fit of a process, 500 rows: code loaded, or compiled if new",
     "before_mb_.*": "largest resident size with the data, before the first full fit",
     "peak_mb_.*": "largest resident size at the end",
     "difference_.*": "from the exhaustive search, worst",
