@@ -1,10 +1,12 @@
 """Write the parts of the repository that are made from code; ``--check`` says if one is stale.
 
 docs/command-line.md                             the help of every command, between markers
+docs/reference/*.md                              signatures and docstrings of the public names
 src/reticent/guarantees/guarantee-card-1.schema.json   the JSON Schema of a card
 src/reticent/preferences/preferences-1.schema.json     the JSON Schema of a preferences file
 
-The help is laid out by Typer, so it is compared under the version that wrote it only.
+The help is laid out by Typer, so it is compared under the version that wrote it only. The
+reference is cut out of the source text, so every version of Python writes the same.
 """
 
 from __future__ import annotations
@@ -20,13 +22,19 @@ from typing import Any
 
 import typer
 
-from reticent.guarantees.card import card_schema
-from reticent.preferences.schema import preferences_schema
-
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import reference_card  # noqa: E402
+import reference_pages  # noqa: E402
+
+from reticent.guarantees.card import card_schema  # noqa: E402
+from reticent.preferences.schema import preferences_schema  # noqa: E402
+
 PAGE = ROOT / "docs/command-line.md"
 SCHEMA = ROOT / "src/reticent/guarantees/guarantee-card-1.schema.json"
 PREFERENCES_SCHEMA = ROOT / "src/reticent/preferences/preferences-1.schema.json"
+REFERENCE = ROOT / "docs/reference"
 _HELP = re.compile(r"<!-- help: (reticent[a-z -]*) -->\n.*?<!-- end -->", re.DOTALL)
 _TYPER = re.compile(r"<!-- laid out by Typer [^ ]* -->")
 
@@ -47,10 +55,25 @@ def wishes_schema(text: str) -> str:
     return _json(preferences_schema())
 
 
+def _made(make: Callable[[], str]) -> Callable[[str], str]:
+    return lambda text: make()
+
+
+def _reference() -> dict[Path, Callable[[str], str]]:
+    pages = {
+        f"{package}.md": lambda package=package: reference_pages.package_page(package)
+        for package in reference_pages.PACKAGES
+    }
+    pages["index.md"] = reference_pages.index_page
+    pages["card.md"] = reference_card.card_page
+    return {REFERENCE / name: _made(make) for name, make in pages.items()}
+
+
 FILES: dict[Path, Callable[[str], str]] = {
     PAGE: page,
     SCHEMA: schema,
     PREFERENCES_SCHEMA: wishes_schema,
+    **_reference(),
 }
 
 
@@ -71,6 +94,7 @@ def main(arguments: list[str]) -> int:
         for path in found:
             sys.stderr.write(f"stale: {path.relative_to(ROOT)}; run python docs/generate.py\n")
         return 1 if found else 0
+    REFERENCE.mkdir(exist_ok=True)
     for path, make in FILES.items():
         path.write_text(make(_text(path)), encoding="utf-8")
     return 0

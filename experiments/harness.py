@@ -1,6 +1,7 @@
-"""What all experiments share: options, seeds, verdicts, what is expected, and pages of the docs.
+"""What all experiments share: options, seeds, verdicts, and pages of the docs.
 
-Not here  what is run, one package for each paper.
+Not here  what is run (one package for each paper), what is expected (checks.py), which figure of a
+          paper it is (catalogue.py).
 """
 
 from __future__ import annotations
@@ -8,15 +9,21 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from experiments import overview, record
+from experiments.catalogue import claimed, home, work
+from experiments.checks import Point, accept, compared, drawn
+from experiments.overview import markdown_table, write_between
 from reticent.noise import Source
 from reticent.report.style import svg
 
@@ -49,6 +56,12 @@ def parser(module: str, description: str, *, data: str, out: str) -> argparse.Ar
         help=f"holds {data} (default: RETICENT_DATA)",
     )
     made.add_argument("--out", type=Path, metavar="DIR", help=f"write {out} there")
+    made.add_argument(
+        "--saved",
+        type=Path,
+        metavar="DIR",
+        help="take the results from there, where --out put them",
+    )
     made.add_argument("--no-docs", action="store_true", help="leave docs/papers as it is")
     made.add_argument("--accept", action="store_true", help="write expected.json anew")
     return made
@@ -64,6 +77,13 @@ def tell(sentence: str) -> None:
     """On the error stream, at once."""
     sys.stderr.write(f"{sentence}\n")
     sys.stderr.flush()
+
+
+def tell_skipped(reasons: Iterable[str], *, quick: bool) -> None:
+    """What a full run goes without; a quick one is on bundled and made data anyway."""
+    if not quick:
+        for reason in reasons:
+            tell(f"skipped: {reason}")
 
 
 def progress(step: str) -> None:
@@ -92,43 +112,6 @@ def verdict(good: bool, partly: bool = False) -> str:
     return HOLDS if good else PARTLY if partly else FAILS
 
 
-# What is expected
-
-
-def unexpected(path: Path, result: dict[str, Any], value: str) -> Iterator[str]:
-    """What differs from expected.json by more than its tolerance; what was not run is passed over.
-
-    The tolerance is a share of the value, and as much again in hundredths. ``value`` is the field
-    of a row that is compared.
-    """
-    expected = json.loads(path.read_text())
-    held = {(r["figure"], r["data"], r["series"], r["x"]): r[value] for r in result["rows"]}
-    ran = {(r["figure"], r["data"]) for r in result["rows"]}
-    for *key, number in expected[result["size"]]:
-        room = expected["tolerance"] * (abs(number) + 0.01)
-        if tuple(key[:2]) in ran and not (abs(held.get(tuple(key), float("nan")) - number) <= room):
-            yield f"{' / '.join(key)}: expected {number}, got {held.get(tuple(key))}"
-
-
-def accept(path: Path, result: dict[str, Any], value: str, kept: Collection[str]) -> None:
-    """Write this run's part of expected.json anew, one row per line, so that changes can be read.
-
-    Figures that were not run stay as they were.
-    """
-    held = json.loads(path.read_text()) if path.exists() else {"quick": [], "full": []}
-    ran = {(r["figure"], r["data"]) for r in result["rows"]}
-    held[result["size"]] = [row for row in held[result["size"]] if tuple(row[:2]) not in ran] + [
-        [r["figure"], r["data"], r["series"], r["x"], round(r[value], 5)]
-        for r in result["rows"]
-        if r["figure"] in kept
-    ]
-    parts = [
-        f'"{size}": [\n' + ",\n".join(json.dumps(row) for row in held[size]) + "\n]"
-        for size in ("quick", "full")
-    ]
-    path.write_text('{"tolerance": 0.05,\n' + ",\n".join(parts) + "}\n")
-
-
 # Pages
 
 DOCS = Path(__file__).parents[1] / "docs" / "papers"
@@ -150,7 +133,6 @@ class Experiment(Generic[T]):
     kept: Callable[[dict[str, Any]], Collection[str]]
     table: Callable[[dict[str, Any]], T]
     draw: Callable[[T, Path], dict[str, str]]
-    options: str = "--data DIR"
 
     def run(
         self,
@@ -159,53 +141,94 @@ class Experiment(Generic[T]):
         markdown: Callable[[dict[str, Any]], str],
     ) -> int:
         """Run, draw, write, print and compare; 1 if a figure is not as expected."""
-        started = time.process_time()
-        result = results()
-        result["seconds"] = time.process_time() - started
-        result["command"] = f"python -m {self.module} {self.options}"
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt ends it, without a traceback
+        result = self._results(asked, results)
+        self._label(result)
+        if asked.accept:  # what is recorded stays the comparison with what was expected before
+            for sentence in self.unexpected(result):
+                tell(f"accepted: {sentence}")
+            accept(self.expected, result, self.value, self.kept(result))
         docs = not asked.quick and not asked.no_docs and not result["skipped"]
         for folder in (asked.out, DOCS / self.page if docs else None):
             if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
                 result["findings"] = self.draw(self.table(result), folder)
-        if asked.out is not None:
-            (asked.out / f"{self.page}.json").write_text(json.dumps(result, indent=1))
         text = markdown(result)
+        if asked.out is not None:
+            self._keep(asked.out, result)
         if docs:
-            write_results(DOCS / f"{self.page}.md", self.module, text)
+            write_between(DOCS / f"{self.page}.md", self.module, text)
+            record.write(self.module, result)
+            overview.write()
         sys.stdout.write(json.dumps(result) + "\n" if asked.json else text)
-        if asked.accept:
-            accept(self.expected, result, self.value, self.kept(result))
         wrong = list(self.unexpected(result))
-        sys.stderr.writelines(f"{sentence}\n" for sentence in wrong)
+        if not asked.json:  # where all points are
+            sys.stderr.writelines(f"{sentence}\n" for sentence in wrong)
         return 1 if wrong else 0
 
+    def _results(
+        self, asked: argparse.Namespace, results: Callable[[], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Of a run, or of one that was kept."""
+        if asked.saved is not None:
+            path = asked.saved / f"{self.page}.json"
+            if not path.is_file():
+                sys.exit(f"{self.module}: there is no {path}")
+            held: dict[str, Any] = json.loads(path.read_text())
+            if (held["size"] == "quick") != asked.quick:
+                sys.exit(f"{self.module}: the results in {asked.saved} are of a {held['size']} run")
+            return held
+        clock, started = record.Clock(), time.process_time()
+        result = results()
+        result["seconds"] = time.process_time() - started
+        result["run"] = clock.run(work(self.module).command)
+        return result
+
+    def _label(self, result: dict[str, Any]) -> None:
+        """Say of every claim, point and row which figure of the paper it is of."""
+        for found in result["verdicts"]:
+            found["id"] = claimed(self.module, found["claim"], found["where"])
+        result["counts"] = Counter(
+            home(self.module, row["figure"], row["data"]) for row in result["rows"]
+        )
+        result["checks"] = [
+            point.plain() | {"id": home(self.module, point.figure, point.data)}
+            for point in self.points(result)
+        ]
+
+    def _keep(self, folder: Path, result: dict[str, Any]) -> None:
+        (folder / f"{self.page}.json").write_text(json.dumps(result, indent=1))
+        pyplot = _pyplot() if result["checks"] else None
+        if pyplot is not None:
+            with pyplot.rc_context(STYLE):
+                figure, finding = drawn(pyplot, result["checks"])
+                text = svg(figure, says=finding)
+                (folder / "checks").mkdir(exist_ok=True)
+                (folder / "checks" / f"{self.page}.svg").write_text(text, encoding="utf-8")
+                pyplot.close(figure)
+
+    def points(self, result: dict[str, Any]) -> Iterator[Point]:
+        """Every value that is expected of what was run, beside what was got."""
+        return compared(self.expected, result, self.value)
+
     def unexpected(self, result: dict[str, Any]) -> Iterator[str]:
-        """What differs from expected.json by more than its tolerance."""
-        return unexpected(self.expected, result, self.value)
-
-
-def write_results(path: Path, module: str, text: str) -> None:
-    """Put ``text`` between the markers of ``module`` in ``path``."""
-    begin, end = (f"<!-- generated by python -m {module}: {what} -->" for what in ("begin", "end"))
-    held = path.read_text(encoding="utf-8")
-    before, rest = held.split(begin)
-    after = rest.split(end)[1]
-    path.write_text(f"{before}{begin}\n\n{text}\n{end}{after}", encoding="utf-8")
-
-
-def markdown_table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """Rows of text as a table."""
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        """What differs from expected.json by more than its tolerance, in words."""
+        return (str(point) for point in self.points(result) if not point.within)
 
 
 def claims_table(verdicts: Iterable[dict[str, str]]) -> str:
     """The paper's claims, each with its verdict."""
     body = [
-        [f"{v['claim']} ({v['where']})", v["paper"], v["ours"], f"**{v['verdict']}**"]
+        [
+            f"{v['claim']} ({v['where']})",
+            v["paper"],
+            v["ours"],
+            f"**{v['verdict']}**",
+            f"`reticent reproduce run {v['id']}`",
+        ]
         for v in verdicts
     ]
-    return markdown_table(["claim", "paper", "here", "verdict"], body)
+    return markdown_table(["claim", "paper", "here", "verdict", "command"], body)
 
 
 def number(value: float) -> str:

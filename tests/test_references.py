@@ -64,3 +64,15 @@ def mechanisms() -> list[Path]:
 @pytest.mark.parametrize("path", mechanisms(), ids=lambda p: p.stem)
 def test_every_mechanism_has_a_theory_page(path: Path) -> None:
     assert PAGE.search(path.read_text(encoding="utf-8"))
+
+
+def paths_named(text: str) -> list[str]:
+    return re.findall(r"`((?:src|tests|docs|examples)/[\w./-]+)`", text)
+
+
+def test_the_paths_that_contributing_names_exist() -> None:
+    """What it says to follow is there; a path that is not is found."""
+    named = paths_named((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == []
+    assert paths_named("`docs/nothing.md` and `code`") == ["docs/nothing.md"]

@@ -14,7 +14,7 @@ from experiments.dampening import counterexamples, influence, percentile, plots,
 from experiments.dampening.datasets import FULL, QUICK, Scale, load
 from experiments.dampening.results import Pool, Results
 from experiments.dampening.statements import judged
-from experiments.harness import Experiment, parser, progress, tell
+from experiments.harness import Experiment, parser, progress, tell_skipped
 
 HERE = Path(__file__).parent
 KEPT = (
@@ -59,8 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
 def run(folder: Path | None, scale: Scale, *, quick: bool) -> dict[str, Any]:
     """All figures, comparisons and verdicts as plain data."""
     networks, people, skipped = load(folder, quick=quick)
-    for sentence in skipped:
-        tell(f"skipped: {sentence}")
+    tell_skipped(skipped, quick=quick)
     pool = Pool()
     progress("counterexamples")
     counterexamples.run(pool)

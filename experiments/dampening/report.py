@@ -18,7 +18,8 @@ from experiments.dampening.influence import (
 from experiments.dampening.plots import FIGURES
 from experiments.dampening.results import Results, Row
 from experiments.dampening.scalability import BETWEENNESS, CANDIDATES, GRAPHS, RELEASE
-from experiments.harness import claims_table, markdown_table, number
+from experiments.harness import claims_table, number
+from experiments.overview import markdown_table
 
 SHOWN = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
 
@@ -54,7 +55,8 @@ def _how(result: dict[str, Any], scale: Scale) -> str:
         for name, (nodes, edges, most) in result["sizes"].items()
     )
     return (
-        f"Made by `{result['command']}` in {result['seconds']:.0f} s of CPU time. Graphs: {sizes}. "
+        f"Made by `{result['run']['command']}` in {result['seconds']:.0f} s of CPU time. "
+        f"Graphs: {sizes}. "
         f"{scale.runs} runs at each point, {scale.focus_runs} where it says so; in parentheses "
         "Wilson's 95 % intervals, which are wider than need be for shares of several nodes. Errors "
         f"of percentiles are computed from the law.\n{skipped}"

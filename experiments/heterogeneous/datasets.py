@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from experiments.harness import stream
 from reticent.data.profiles import Profiles
 from reticent.data.sources import DataMissing
 from reticent.data.sources.lastfm import lastfm_2k
 from reticent.data.sources.movielens import movielens_100k
 from reticent.data.synthetic import DENSE, SPARSE
-from reticent.noise import Source
 from reticent.tasks.groups import people_where
 
 
@@ -74,12 +73,6 @@ QUICK = Scale(
     totals=(3,),
     per_comparison=(1,),
 )
-
-
-def stream(*label: object) -> Source:
-    """A seeded source of its own for each labelled step, so that steps do not shift each other."""
-    text = "/".join(map(str, label)).encode()
-    return Source.seeded(zlib.crc32(text) << 32 | zlib.crc32(text[::-1]))
 
 
 def load(folder: Path | None, *, quick: bool) -> tuple[list[Dataset], list[str]]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from experiments.harness import stream
 from experiments.heterogeneous import methods
-from experiments.heterogeneous.datasets import POLL, Dataset, Scale, stream
+from experiments.heterogeneous.datasets import POLL, Dataset, Scale
 from experiments.heterogeneous.results import Pool
 from reticent.data.profiles import Profiles
 from reticent.tasks.groups import (

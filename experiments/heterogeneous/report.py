@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.harness import markdown_table
+from experiments.harness import claims_table
 from experiments.heterogeneous.datasets import Scale
 from experiments.heterogeneous.figures import LOWEST
 from experiments.heterogeneous.results import Row
+from experiments.overview import markdown_table
 
 MEASURES = ("recall", "NDCG@20")  # shown here; recall@20 is in the JSON
 EQUAL = (
@@ -35,6 +36,8 @@ def markdown(result: dict[str, Any], scale: Scale) -> str:
     both = [(m, u) for m in ("paper", "ours") for u in LOWEST]
     parts = [
         _how(result, scale),
+        "### The paper's claims",
+        claims_table(result["verdicts"]),
         "### At equal total loss per item",
         EQUAL,
         *(_equal(rows, data, measure) for measure in MEASURES),
@@ -43,7 +46,7 @@ def markdown(result: dict[str, Any], scale: Scale) -> str:
         "### What one comparison at epsilon costs in all",
         _costs(result),
         _at_epsilons(rows, data),
-        "### The paper's statements",
+        "### The same by data set, for both protocols",
         _statements(result, data),
         "### Figure 1: recall against u",
         plain("1", [*ends, *((f"{m}, u = {u}", m, u) for m, u in both)]),
@@ -83,7 +86,8 @@ def _lines(rows: Sequence[Row], figure: str) -> list[tuple[str, str, object]]:
 def _how(result: dict[str, Any], scale: Scale) -> str:
     skipped = "".join(f"\nNot run: {reason}.\n" for reason in result["skipped"])
     return (
-        f"Made by `{result['command']}` in {result['seconds']:.0f} s of CPU time. Values are means "
+        f"Made by `{result['run']['command']}` in {result['seconds']:.0f} s of CPU time. "
+        "Values are means "
         f"± 99 % Student-t half-width over all people and runs. Figures 1 to 5: number of seeds "
         f"{scale.seeds}, at most {scale.people} people each, epsilon in "
         f"{', '.join(map(str, scale.epsilons))}, all pooled as the authors do. Equal loss: number "
@@ -166,8 +170,8 @@ def _at_epsilons(rows: Sequence[Row], data: Sequence[str]) -> str:
 
 
 def _statements(result: dict[str, Any], data: Sequence[str]) -> str:
-    held = {(v["statement"], v["protocol"], v["data"]): v for v in result["verdicts"]}
-    keys = dict.fromkeys((v["statement"], v["where"], v["protocol"]) for v in result["verdicts"])
+    held = {(v["statement"], v["protocol"], v["data"]): v for v in result["statements"]}
+    keys = dict.fromkeys((v["statement"], v["where"], v["protocol"]) for v in result["statements"])
     body = []
     for text, where, protocol in keys:
         cells = [held[text, protocol, name] for name in data]

@@ -11,7 +11,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: one thread, the same sums
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from experiments.harness import Experiment, parser, progress, tell
+from experiments.harness import Experiment, parser, progress, tell_skipped
 from experiments.mappings import anatomy, attacks, curves, plots, priors, report, solvers
 from experiments.mappings.datasets import (
     FULL,
@@ -38,6 +38,10 @@ KEPT = (
     "AUC",
     "halves",
     "shifted",
+    "kept",
+    "by rank",
+    "support",
+    "features",
 )
 
 EXPERIMENT = Experiment(
@@ -70,8 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
 def run(folder: Path | None, scale: Scale, *, quick: bool) -> dict[str, Any]:
     """All figures, comparisons and verdicts as plain data."""
     films, skipped = load_films(folder, quick=quick)
-    for sentence in skipped:
-        tell(f"skipped: {sentence}")
+    tell_skipped(skipped, quick=quick)
     census, sample = adult(), adult_sample()
     pool = Pool()
     pictures = _example(pool, census, scale)

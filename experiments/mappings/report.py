@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.harness import claims_table, markdown_table, number
+from experiments.harness import claims_table, number
 from experiments.mappings import anatomy, attacks, priors, solvers
 from experiments.mappings.curves import (
     EXPONENTIAL,
@@ -15,6 +15,7 @@ from experiments.mappings.curves import (
 from experiments.mappings.datasets import Scale
 from experiments.mappings.plots import FIGURES
 from experiments.mappings.results import Results, Row
+from experiments.overview import markdown_table
 
 
 def markdown(result: dict[str, Any], scale: Scale) -> str:
@@ -55,7 +56,7 @@ def _how(result: dict[str, Any], scale: Scale) -> str:
     skipped = "".join(f"\nNot run: {reason}.\n" for reason in result["skipped"])
     people = "all" if scale.people >= 1 << 30 else str(scale.people)
     return (
-        f"Made by `{result['command']}` in {result['seconds']:.0f} s of CPU time. Curves of "
+        f"Made by `{result['run']['command']}` in {result['seconds']:.0f} s of CPU time. Curves of "
         f"{scale.points} points, each to a certified gap of 0.1 % of I(A; B). Attackers: {people} "
         f"people, half of them known, 95 % intervals. Samples "
         f"of records: {scale.draws}. Halves: {scale.splits} split(s) (of the whole census: one).\n"

@@ -11,7 +11,7 @@ from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: one thread, the same sums
 
-from experiments.harness import Experiment, parser, progress, tell
+from experiments.harness import Experiment, parser, progress, tell_skipped
 from experiments.multilevel import beyond, case_study, plots, report, stars, timing, utility
 from experiments.multilevel.datasets import FULL, QUICK, Dataset, Scale, load, load_check
 from experiments.multilevel.results import Pool
@@ -72,8 +72,7 @@ def run(folder: Path | None, scale: Scale, *, quick: bool) -> dict[str, Any]:
     skipped += without
     for films in (sets[0], *check):
         skipped += _on_films(pool, films, scale)
-    for sentence in skipped:
-        tell(f"skipped: {sentence}")
+    tell_skipped(skipped, quick=quick)
     result: dict[str, Any] = {
         "size": "quick" if quick else "full",
         "private": False,  # seeded sources, public data

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.harness import claims_table, markdown_table, number
+from experiments.harness import claims_table, number
 from experiments.multilevel import beyond, case_study, stars
 from experiments.multilevel.datasets import EPSILONS, READINGS, SIMPLEX, Scale
 from experiments.multilevel.plots import FIGURES
 from experiments.multilevel.results import Row
 from experiments.multilevel.statements import Table, as_table
 from experiments.multilevel.utility import GOALS, MEASURES, METHODS
+from experiments.overview import markdown_table
 
 SHOWN = (0.05, 0.1, 0.2, 0.4)
 
@@ -51,7 +52,8 @@ def _median(row: Row) -> str:
 def _how(result: dict[str, Any], scale: Scale) -> str:
     skipped = "".join(f"\nNot run: {reason}.\n" for reason in result["skipped"])
     return (
-        f"Made by `{result['command']}` in {result['seconds']:.0f} s of CPU time. Figures 2 and 3: "
+        f"Made by `{result['run']['command']}` in {result['seconds']:.0f} s of CPU time. "
+        "Figures 2 and 3: "
         f"{scale.people} people with budgets of their own on each set. Post-processing: "
         f"{scale.post} people, {scale.post_runs} runs of noise each. Case study: {scale.tested} "
         f"people, {scale.runs} runs each, ALS with {scale.factors} factors. In parentheses: 95 % "

@@ -54,6 +54,11 @@ OPERATIONS: dict[tuple[str, str], tuple[str, set[int]]] = {
     ("POST", "/engineer/tokens"): (ENGINEER, {200, 422}),
     ("POST", "/engineer/tokens/revoke"): (ENGINEER, {200, 303, 404, 422}),
 }
+OPERATIONS |= {  # a page answers HEAD as GET; looking at a link does not use it up
+    ("HEAD", path): answer
+    for (method, path), answer in OPERATIONS.items()
+    if method == "GET" and not path.startswith("/v1/") and path != "/enter"
+}
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 

@@ -1,39 +1,17 @@
 """The reproductions run from a shell, small, without any data but what they make themselves."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from .quick_runs import quick_run
+
 ROOT = Path(__file__).parents[2]
 
 
-def run(
-    *arguments: str, module: str = "heterogeneous", **environment: str
-) -> subprocess.CompletedProcess[str]:
-    inherited = {k: v for k, v in os.environ.items() if k != "RETICENT_DATA"}
-    return subprocess.run(
-        [sys.executable, "-m", f"experiments.{module}", *arguments],
-        cwd=ROOT,
-        env=inherited | environment,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    out = tmp_path_factory.mktemp("out")
-    done = run("--quick", "--json", "--out", str(out))
-    assert done.returncode == 0, done.stderr
-    printed = json.loads(done.stdout)
-    assert json.loads((out / "heterogeneous.json").read_text()) == printed
-    return printed
+def quick() -> dict:
+    return quick_run("experiments.heterogeneous")
 
 
 def test_what_is_not_there_is_skipped_with_a_reason(quick: dict) -> None:
@@ -45,7 +23,23 @@ def test_what_is_not_there_is_skipped_with_a_reason(quick: dict) -> None:
 def test_every_figure_is_there(quick: dict) -> None:
     assert {"1", "2", "3", "4", "5", "recall", "NDCG@20"} <= {r["figure"] for r in quick["rows"]}
     assert all(0 <= row["value"] <= 1 for row in quick["rows"])
-    assert {v["protocol"] for v in quick["verdicts"]} == {"paper", "ours"}
+    assert {v["protocol"] for v in quick["statements"]} == {"paper", "ours"}
+
+
+def test_a_claim_has_one_verdict_over_all_sets(quick: dict) -> None:
+    verdicts = {v["claim"]: v["verdict"] for v in quick["verdicts"]}
+    assert len(verdicts) >= 15
+    assert set(verdicts.values()) <= {"holds", "fails", "in part", "cannot be told"}
+    assert verdicts["A node meets 1 to 3 others in each of 20 rounds"] == "fails"
+    for claim, verdict in verdicts.items():
+        cells = {
+            v["verdict"]
+            for v in quick["statements"]
+            if (v["statement"], v["protocol"]) == (claim, "paper")
+        }
+        if cells:
+            assert (verdict == "holds") == (cells == {"holds"})
+            assert (verdict == "in part") == ("holds" in cells and cells != {"holds"})
 
 
 def test_the_known_ends_are_in_order(quick: dict) -> None:
@@ -76,28 +70,9 @@ def test_a_folder_without_the_sets_is_explained(tmp_path: Path) -> None:
     assert all("download" in reason for reason in skipped)
 
 
-@pytest.mark.usefixtures("_experiments")
-def test_a_changed_figure_is_noticed() -> None:
-    from experiments.heterogeneous.__main__ import EXPECTED, unexpected
-
-    expected = json.loads(EXPECTED.read_text())
-    names = ("figure", "data", "series", "x", "value")
-    rows = [dict(zip(names, row, strict=True)) for row in expected["rows"]]
-    result = {"data": sorted({row["data"] for row in rows}), "rows": rows}
-    assert not list(unexpected(result))
-    rows[0]["value"] += 2 * expected["tolerance"]
-    assert len(list(unexpected(result))) == 1
-
-
 @pytest.fixture(scope="module")
-def multilevel(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    out = tmp_path_factory.mktemp("multilevel")
-    done = run("--quick", "--json", "--out", str(out), module="multilevel")
-    assert done.returncode == 0, done.stderr  # what is expected is checked on the way
-    printed = json.loads(done.stdout)
-    assert json.loads((out / "multilevel.json").read_text()) == printed
-    drawn = {path.stem: path.read_text() for path in out.glob("*.svg")}
-    return printed | {"drawn": drawn}
+def multilevel() -> dict:
+    return quick_run("experiments.multilevel")
 
 
 def values(result: dict, figure: str) -> dict:
@@ -188,18 +163,3 @@ def test_a_folder_without_films_is_explained(tmp_path: Path) -> None:
     assert [data.real for data in made] == [False, False, False]
     assert len(skipped) == 1
     assert "download" in skipped[0]
-
-
-@pytest.mark.usefixtures("_experiments")
-@pytest.mark.parametrize("size", ["quick", "full"])
-def test_a_changed_multilevel_figure_is_noticed(size: str) -> None:
-    from experiments.multilevel.__main__ import EXPERIMENT
-
-    expected = json.loads(EXPERIMENT.expected.read_text())
-    names = ("figure", "data", "series", "x", "mean")
-    rows = [dict(zip(names, row, strict=True)) for row in expected[size]]
-    result = {"size": size, "rows": rows}
-    assert not list(EXPERIMENT.unexpected(result))
-    rows[-1]["mean"] += 1
-    assert len(list(EXPERIMENT.unexpected(result))) == 1
-    assert not list(EXPERIMENT.unexpected({"size": size, "rows": []}))  # nothing was run

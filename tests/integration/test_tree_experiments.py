@@ -13,8 +13,8 @@ ADULT, MADE = "Adult", "made answers"
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    return quick_run(NAME, "trees", tmp_path_factory.mktemp("trees"))
+def quick() -> dict:
+    return quick_run(NAME)
 
 
 def test_what_is_not_there_is_said(quick: dict) -> None:

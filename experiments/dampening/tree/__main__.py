@@ -14,7 +14,7 @@ from experiments.dampening.tree import ablation, facts, peer, plots, report, run
 from experiments.dampening.tree.datasets import FULL, QUICK, Scale, load
 from experiments.dampening.tree.results import Pool, Results
 from experiments.dampening.tree.statements import judged
-from experiments.harness import Experiment, parser, progress, tell
+from experiments.harness import Experiment, parser, progress, tell_skipped
 
 HERE = Path(__file__).parent
 NAME = "experiments.dampening.tree"
@@ -54,8 +54,7 @@ def run(folder: Path | None, scale: Scale, *, quick: bool, python: str | None) -
     for data in everything:
         ablation.run(pool, data, scale, quick=quick)
     skipped += peer.run(pool, everything, scale, python)
-    for sentence in skipped:
-        tell(f"skipped: {sentence}")
+    tell_skipped(skipped, quick=quick)
     result: dict[str, Any] = {
         "size": "quick" if quick else "full",
         "private": False,  # seeded sources, public data
@@ -86,7 +85,6 @@ EXPERIMENT = Experiment(
     kept=kept,
     table=Results,
     draw=plots.draw_all,
-    options="--data DIR --diffprivlib PYTHON",
 )
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from experiments.dampening.tree.methods import (
 from experiments.dampening.tree.plots import FIGURES
 from experiments.dampening.tree.results import Results, Row
 from experiments.dampening.tree.runs import BASE, PAPERS_THREE, exact, figure
-from experiments.harness import claims_table, markdown_table
+from experiments.harness import claims_table
+from experiments.overview import markdown_table
 
 
 def markdown(result: dict[str, Any], scale: Scale) -> str:
@@ -48,7 +49,7 @@ def _how(result: dict[str, Any], scale: Scale) -> str:
         for name, (rows, declared, target) in result["sizes"].items()
     )
     return (
-        f"Made by `{result['command']}` in {result['seconds']:.0f} s of CPU time "
+        f"Made by `{result['run']['command']}` in {result['seconds']:.0f} s of CPU time "
         f"(diffprivlib's own not counted). {sizes}. "
         f"{scale.runs} runs of {scale.folds}-fold cross-validation at each point, "
         f"{scale.ablation_runs} where one choice is changed, {scale.peer_runs} of diffprivlib; in "

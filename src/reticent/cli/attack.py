@@ -93,7 +93,7 @@ def attack(
         advance("attacking released profiles")
         after = halves.attack_released(seed)
     ceiling, right = halves.ceiling(recoding), halves.drawn_right(recoding)
-    found = Findings(column, chosen, before, after, ceiling, len(halves.truth), right)
+    found = Findings(column, chosen, before, after, ceiling, halves.truth, right)
     if roc is not None:
         from reticent.report.attack_figures import roc_figure
 
@@ -224,8 +224,13 @@ class Findings:
     before: Sequence[Attack]
     after: Sequence[Attack]
     ceiling: ProfileMapping
-    people: int
+    truth: NDArray[Any]  # who of those attacked has the secret
     drawn_right: float  # the chance of draws at least so far from the mapping's chances
+
+    @property
+    def people(self) -> int:
+        """How many were attacked."""
+        return len(self.truth)
 
     @property
     def strange(self) -> bool:
@@ -273,11 +278,17 @@ class Findings:
         return [attack for attack in self.after if attack.attacker == attacker]
 
     def fields(self) -> dict[str, Any]:
-        """For JSON."""
+        """For JSON; curves by few enough points, and the ceiling nowhere below what it is."""
+        from reticent.report.roc import raised
+        from reticent.tasks.best_attack import bayes_curve
+
+        have = int(self.truth.sum())
         return {
             "secret": self.column,
             "value": self.value,
             "people": self.people,
+            "positives": have,
+            "negatives": self.people - have,
             "best_possible": self.bound,
             "few_people": self.wide,
             "passed": not self.above and not self.strange,
@@ -291,11 +302,24 @@ class Findings:
                     "low": attack.low,
                     "high": attack.high,
                     "above": attack in self.above,
+                    **_points(attack),
                 }
                 for attacked, attacks in ((RAW, self.before), (RELEASED, self.after))
                 for attack in attacks
             ],
+            "ceiling": _listed(*raised(bayes_curve(self.ceiling))),
         }
+
+
+def _points(attack: Attack) -> dict[str, list[float]]:
+    from reticent.report.roc import thinned
+
+    kept = thinned(attack.false_rates, attack.true_rates)
+    return _listed(attack.false_rates[kept], attack.true_rates[kept])
+
+
+def _listed(false_rates: NDArray[Any], true_rates: NDArray[Any]) -> dict[str, list[float]]:
+    return {"false_rates": false_rates.tolist(), "true_rates": true_rates.tolist()}
 
 
 def _told(attack: Attack) -> str:

@@ -32,9 +32,10 @@ def noise(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer scales and fewer draws.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Check the noise four ways, each with a control: noise 2 % too small must be flagged.
+    """Check the noise four ways, each with a control.
 
-    Exit code 1 if a check finds something, or if a control goes unnoticed.
+    In the control the noise is 2 % too small, and that must be flagged. Exit code 1 if a check
+    finds something, or if a control goes unnoticed.
     """
     from reticent.cli.audit_checks import CHECKS
 

@@ -1,7 +1,8 @@
-"""``reticent card``: show a guarantee card, check it, print its schema.
+"""``reticent card``: show a guarantee card, check it, export it, print its schema.
 
 Not here  what makes a card hold (guarantees/card.py, mechanisms/verification.py,
-          neighbour_cards.py, mapping_cards.py), how it is shown (guarantees/card_views.py).
+          neighbour_cards.py, mapping_cards.py), how it is shown (guarantees/card_views.py), the
+          forms of other tools (exports/).
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reticent.cli.failures import ExitCode, Failure
-from reticent.cli.files import read_text
+from reticent.cli.files import read_text, write_atomically
 from reticent.cli.output import Json, say, say_json, talk
 from reticent.errors import CardError, ReticentError
 
@@ -42,6 +43,16 @@ class Format(StrEnum):
     markdown = "markdown"
     html = "html"
     json = "json"
+
+
+class ExportFormat(StrEnum):
+    """What a card is turned into."""
+
+    registry = "registry"
+    opendp = "opendp"
+    html = "html"
+    md = "md"
+    txt = "txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +130,70 @@ def verify(
         raise typer.Exit(ExitCode.USAGE)
     if not all(verdict.holds for verdict in verdicts):
         raise typer.Exit(ExitCode.FOUND)
+
+
+@app.command("export")
+def export(
+    file: Annotated[
+        Path, typer.Argument(help="A card as JSON; - reads standard input.", metavar="FILE")
+    ],
+    form: Annotated[
+        ExportFormat,
+        typer.Option(
+            "--format",
+            help="registry: an entry for the public registry of DP deployments, as YAML. opendp: a "
+            "Python program that makes the mechanism an OpenDP measurement. html, md, txt: a page.",
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write it here instead.", metavar="FILE")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Turn a card into the form of another tool, or into a page.
+
+    A registry entry lists what no card knows and must be filled in by hand. Nothing is exported
+    from a card that does not hold.
+    """
+    from reticent.cli.mapping_cards import is_unprinted
+
+    card = _read(file)
+    problems = _problems(card, str(file))
+    if not problems and not is_unprinted(card):
+        problems = _mechanism_problems(card, None)
+    if problems:
+        raise Failure(
+            f"{file} does not hold, and is not exported",
+            why="; ".join(problems),
+            next_command=shlex.join(["reticent", "card", "verify", str(file)]),
+        )
+    text, more = _exported(card, form)
+    if out is not None:
+        write_atomically(out, text)
+    if as_json:
+        told = {"content": text} if out is None else {"out": str(out)}
+        say_json("card-export/1", format=form.value, id=card.id, **told, **more)
+    elif out is None:
+        say(text.removesuffix("\n"))
+    else:
+        talk(f"written: {out}")
+    if more and not as_json:
+        talk(f"{len(more['to_fill_in'])} fields are not on any card: the first lines list them")
+
+
+def _exported(card: Card, form: ExportFormat) -> tuple[str, dict[str, Any]]:
+    """The text, and for programs what else there is to say."""
+    if form is ExportFormat.registry:
+        from reticent.exports.registry import registry_entry
+
+        entry = registry_entry(card)
+        return entry.to_yaml(), entry.to_dict()
+    if form is ExportFormat.opendp:
+        from reticent.exports.opendp import measurement_script
+
+        return measurement_script(card.release_event()), {}
+    pages = {ExportFormat.html: Format.html, ExportFormat.md: Format.markdown}
+    return _shown(card, pages.get(form, Format.text)), {}
 
 
 @app.command("schema")

@@ -23,7 +23,7 @@ import typer
 
 from reticent.amounts import show_nano
 from reticent.cli.charging_words import UNKNOWN, refusal, standing_words
-from reticent.cli.failures import Failure, Refusal
+from reticent.cli.failures import Failure, Refusal, budget_amounts
 from reticent.cli.output import talk
 from reticent.cli.plan import Outlook, spelled
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from reticent.guarantees import Event
     from reticent.guarantees.card import Budget
     from reticent.ledger import Ledger
-    from reticent.tasks.charged import Payer
+    from reticent.tasks.charged import Payer, Standing
 
 Value = TypeVar("Value")
 
@@ -47,8 +47,8 @@ LedgerOption: TypeAlias = Annotated[
     str,
     typer.Option(
         "--ledger",
-        help="Where releases are counted: a file, made if it is not there, or a postgresql:// "
-        "address.",
+        help="Where releases are counted: a file, made if it is not there, by default in the "
+        "folder you are in; or a postgresql:// address.",
         envvar="RETICENT_LEDGER",
         metavar="LEDGER",
     ),
@@ -57,7 +57,7 @@ HeldLedger: TypeAlias = Annotated[
     str,
     typer.Option(
         "--ledger",
-        help="The ledger: a file, or a postgresql:// address.",
+        help="The ledger: a file, by default in the folder you are in, or a postgresql:// address.",
         envvar="RETICENT_LEDGER",
         metavar="LEDGER",
     ),
@@ -179,24 +179,57 @@ class Purse:
                 talk(f"ledger: {shown}, key {key}: answered before, repeated; {said}")
         return Paid(charged.value, charged.budget, charged.replayed, shown, key)
 
-    def outlook(self, payers: Sequence[Payer] | None) -> Outlook:
-        """What a dry run says; None where nobody knows yet who would be charged."""
-        from reticent.tasks.charged import Standing, standings
+    def outlook(self, payers: Sequence[Payer] | None, asked: int | None = None) -> Outlook:
+        """What a dry run says of those who would be charged ``asked``, and if that is refused.
 
+        None for ``payers`` where nobody knows yet who they are. A dry run that finds a budget too
+        small has done what it was asked, so it ends with 0 and says ``allowed: false``; 3 is kept
+        for a release that was refused. Who runs it holds the ledger and may look there anyway.
+        """
         where = {"ledger": self.where}
         if payers is None:
-            return Outlook(f"ledger: {self.where}: {UNKNOWN}", where)
-        if "://" not in self.address and not Path(self.address).exists():
-            found = [Standing(payer, 0, payer.limit) for payer in payers]
-        else:
-            with opened(self.address) as ledger:
-                found = standings(ledger, payers)
-        most = max(found, key=lambda one: one.spent)
-        limit, left = (None if n is None else show_nano(n) for n in (most.limit, most.left))
-        amounts = {"spent": show_nano(most.spent), "limit": limit, "left": left}
+            return Outlook(f"ledger: {self.where}: {UNKNOWN}", {**where, "allowed": None})
+        found = self._standings(payers)
+        near = min(found, key=_room)
+        limit, left = (None if n is None else show_nano(n) for n in (near.limit, near.left))
+        amounts = {"spent": show_nano(near.spent), "limit": limit, "left": left}
         words = standing_words(None, payers, found)
         line = f"ledger: {self.where}: {words}{f', {left} left' if left is not None else ''}"
-        return Outlook(line, {**where, **amounts})
+        allowed = _allowed(near, asked)
+        if allowed is False and asked is not None:
+            told = budget_amounts(asked, near.left or 0)
+            line += (
+                f"\nwould be refused: asked for epsilon {told['asked']}, {told['left']} is left, "
+                f"{told['missing']} is missing"
+            )
+            if self.key is not None:  # which of the two is known when the release is asked for
+                allowed, line = None, f"{line}; unless key {self.key} was answered before"
+            amounts |= told
+        return Outlook(line, {**where, "allowed": allowed, **amounts})
+
+    def _standings(self, payers: Sequence[Payer]) -> list[Standing]:
+        """What the ledger knows; a ledger that is not there is not made for a look."""
+        from reticent.tasks.charged import Standing, standings
+
+        if "://" not in self.address and not Path(self.address).exists():
+            return [Standing(payer, 0, payer.limit) for payer in payers]
+        with opened(self.address) as ledger:
+            return standings(ledger, payers)
+
+
+def _room(standing: Standing) -> tuple[bool, int]:
+    """The least is left first; without limits the most spent."""
+    unlimited = standing.left is None
+    return unlimited, -standing.spent if standing.left is None else standing.left
+
+
+def _allowed(near: Standing, asked: int | None) -> bool | None:
+    """Whether the account can pay; unknown where the cost is, as long as anything is left."""
+    if near.left is None:
+        return True
+    if asked is None:
+        return None if near.left else False
+    return near.left >= asked
 
 
 @contextmanager
@@ -216,8 +249,11 @@ def opened(address: str, *, create: bool = True) -> Iterator[Ledger]:
 def check_there(address: str) -> None:
     """Refuse a file that is not there, where looking must not make one."""
     if "://" not in address and not Path(address).is_file():
-        why = "--ledger FILE or RETICENT_LEDGER says where it is; a release makes one"
-        raise Failure(f"there is no ledger at {address}", why=why)
+        why = (
+            "a release makes one in the folder it runs in; --ledger FILE or RETICENT_LEDGER says "
+            "where it is"
+        )
+        raise Failure(f"there is no ledger at {Path(address).absolute()}", why=why)
 
 
 def shown(address: str) -> str:

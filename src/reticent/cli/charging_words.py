@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from reticent.amounts import nano_down, show_nano
-from reticent.cli.failures import Refusal
+from reticent.cli.failures import Refusal, budget_amounts
 from reticent.cli.plan import spelled
 
 if TYPE_CHECKING:
@@ -72,16 +72,18 @@ def refusal(
         f"{show_nano(error.asked)}, {show_nano(left)} is left, {show_nano(error.asked - left)} is "
         "missing"
     )
-    where = ["--provider", least.payer.provider, *_ledger(context)]
+    where = ["--provider", least.payer.provider, *typed_ledger(context)]
     one = [] if len(payers) > 2 else ["--subject", least.payer.subject]
     others = _less(context, Fraction(left, error.asked))
     if one:
-        others |= _more(context, least, error.asked, where)
+        others |= _more(context, ledger, short, error.asked, where)
     look = shlex.join(["reticent", "ledger", "log", *one, *where])
-    return Refusal(told, why=_NOTHING, next_command=look, others=others)
+    amounts = budget_amounts(error.asked, left)
+    return Refusal(told, why=_NOTHING, next_command=look, others=others, amounts=amounts)
 
 
-def _ledger(context: typer.Context) -> list[str]:
+def typed_ledger(context: typer.Context) -> list[str]:
+    """The option for the ledger, if it was typed: what the environment says it says again."""
     source = context.get_parameter_source("ledger")
     typed = getattr(source, "name", "") == "COMMANDLINE"
     return ["--ledger", str(context.params["ledger"])] if typed else []
@@ -100,13 +102,50 @@ def _less(context: typer.Context, share: Fraction) -> dict[str, str]:
 
 
 def _more(
-    context: typer.Context, least: Standing, asked: int, where: Sequence[str]
+    context: typer.Context,
+    ledger: Ledger,
+    short: Sequence[Standing],
+    asked: int,
+    where: Sequence[str],
 ) -> dict[str, str]:
-    """Raising the limit on record; a lower one that is set elsewhere must be raised before."""
-    needed, own = least.spent + asked, least.payer.limit
-    first = ""
-    if own is not None and own < needed:
-        total = "--total" if context.params.get("total") else "total in the preferences"
-        first = f", after {total} was raised"
-    words = ["reticent", "ledger", "raise", least.payer.subject, "--to", show_nano(needed)]
-    return {f"to allow more{first}": shlex.join([*words, *where, "--yes"])}
+    """Raising the limits that are too low: in the preferences or --total, and those on record."""
+    needed = max(one.spent for one in short) + asked
+    to = show_nano(needed)
+    on_record = _raises(ledger, short, asked, where)
+    if all(one.payer.limit is None or one.payer.limit >= needed for one in short):
+        return on_record
+    if context.params.get("total"):
+        again = spelled(context, instead={"total": to})
+        return {**on_record, "and then": again} if on_record else {"to allow more": again}
+    file = str(context.params.get("preferences", "preferences.toml"))
+    own_words = ["reticent", "prefs", "set", file, "--provider", short[0].payer.provider]
+    first = {"to raise the total in the preferences": shlex.join([*own_words, "--total", to])}
+    after = ", after total in the preferences was raised"
+    return first | {f"{aim}{after}": command for aim, command in on_record.items()}
+
+
+def _raises(
+    ledger: Ledger, short: Sequence[Standing], asked: int, where: Sequence[str]
+) -> dict[str, str]:
+    """The commands that raise limits which the ledger keeps; before a first release it has none."""
+    found = {}
+    for one in short:
+        needed, held = one.spent + asked, _limit_on_record(ledger, one.payer)
+        if held is not None and held < needed:
+            aim = "to allow more" if not found else f"and of {one.payer.subject}"
+            words = ["reticent", "ledger", "raise", one.payer.subject, "--to", show_nano(needed)]
+            found[aim] = shlex.join([*words, *where, "--yes"])
+    return found
+
+
+def _limit_on_record(ledger: Ledger, payer: Payer) -> int | None:
+    """What the ledger keeps for the last period of an account; None before its first release."""
+    from reticent.ledger.reports import balances
+
+    with ledger.reading() as connection:
+        held = [
+            one
+            for one in balances(connection, subject=payer.subject, provider=payer.provider)
+            if one.account.what == payer.what
+        ]
+    return max(held, key=lambda one: one.account.period).limit if held else None

@@ -1,12 +1,13 @@
 """``reticent compare influencers``: how many of the best nodes each way finds, at each budget.
 
-Not here  the comparison (mechanisms/comparison.py), releases (select_influencers.py).
+Not here  the comparison (tasks/comparing_selection.py), releases (select_influencers.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,14 +15,16 @@ from reticent.cli.compare import (
     EpsilonsOption,
     PlotFile,
     PublicFlag,
-    budgets,
-    by_budget,
+    RunsOption,
+    SeedOption,
     check_public,
+    drawn,
     percent,
+    show,
+    source_of,
 )
-from reticent.cli.files import write_atomically
-from reticent.cli.output import Json, progress, say, say_json, talk
-from reticent.cli.select import shares
+from reticent.cli.compare_points import points
+from reticent.cli.output import Json, progress
 from reticent.cli.select_graphs import (
     BoundOption,
     CentralityName,
@@ -38,15 +41,13 @@ from reticent.cli.select_graphs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from fractions import Fraction
 
     from reticent.data.graphs import Graph
-    from reticent.mechanisms.comparison import Compared
+    from reticent.tasks.comparing import Curves
 
 HALF_DECADES = "0.001,0.003,0.01,0.03,0.1,0.3,1,3,10,30,100,300,1000,3000,10000"
-DEGREE = "degree"
-SEED = 0  # the same command shows the same figures: nothing private rests on it
+_LOOKING = 50  # parts of the bar for centralities
 
 
 def influencers(
@@ -61,7 +62,8 @@ def influencers(
     columns: EndColumns = None,
     centrality: CentralityOption = CentralityName.ebc,
     epsilons: EpsilonsOption = HALF_DECADES,
-    runs: Annotated[int, typer.Option("--runs", help="Draws of each way.", min=1)] = 100,
+    runs: RunsOption = 100,
+    seed: SeedOption = None,
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
@@ -71,51 +73,61 @@ def influencers(
     influencers there is one that just takes the nodes of highest degree.
     """
     check_public(context, public, plot)
-    wish, sizes = GraphWish(k, bound, within, centrality), budgets(epsilons)
+    wish, sizes = GraphWish(k, bound, within, centrality), points(epsilons, "--epsilon")
     graph = read_edges(path, columns, read_nodes(nodes, node_column))
-    rows = _compared(wish, graph, sizes, runs)
-    chance = k / graph.size
-    if plot is not None:
-        from reticent.report.selection_figures import overlap_figure
-
-        write_atomically(plot, overlap_figure(rows, what=wish.what, chance=chance))
-    if as_json:
-        facts = {"nodes": graph.size, "k": k, "centrality": centrality.value, "bound": bound}
-        told = {"chance": chance, "rows": [asdict(row) for row in rows]}
-        say_json("compare-influencers/1", **facts, within=within, runs=runs, **told)
-        return
-    say(f"Found of 100 that are among {wish.what}, of {graph.size:,}")
-    say()
-    ways = list(dict.fromkeys(row.way for row in rows))
-    cells = {(row.way, row.epsilon): percent(row) for row in rows}
-    for line in by_budget(cells, ways, [float(size) for size in sizes]):
-        say(line)
-    talk(f"in brackets: 95 % intervals of {runs} runs; a choice at random finds {100 * chance:.3g}")
-    if plot is not None:
-        talk(f"figure: {plot}")
+    curves = found_nodes(wish, graph, sizes, runs, seed, None)
+    show_found(curves, "compare-influencers/1", plot, as_json)
 
 
-def _compared(
-    wish: GraphWish, graph: Graph, epsilons: Sequence[Fraction], runs: int
-) -> list[Compared]:
-    """Every way, and degrees, by how many they find of the best of the whole graph."""
-    from reticent.mechanisms.comparison import compare, ways
-    from reticent.noise import Source
+def found_nodes(
+    wish: GraphWish,
+    graph: Graph,
+    epsilons: list[Fraction],
+    runs: int,
+    seed: int | None,
+    ways: Collection[str] | None,
+) -> Curves:
+    """What each way finds of the best of the whole graph."""
+    from reticent.tasks.comparing_selection import influencer_curves, influencer_ways
 
     influence = wish.influence(1, graph.size)
-    whole = influence if influence.price == 1 else replace(influence, within=True)
-    with shares(f"looking at {graph.size:,} nodes") as step:
-        truth = whole.scored(graph, step).utilities
-    with shares(f"looking at {graph.size:,} nodes within the bound") as step:
-        data = influence.scored(graph, step)
-    given: dict[str, Any] = {"epsilons": epsilons, "runs": runs, "truth": truth}
-    given["source"] = Source.seeded(SEED)
-    steps = len(epsilons) * (len(ways(influence.mechanism)) + 2)
-    with progress(steps) as advance:
-        found = list(compare(data, influence.mechanism, progress=advance, **given))
-        if wish.centrality is CentralityName.degree:
-            return found
-        other = replace(influence, centrality="degree")
-        scored = other.scored(graph)
-        rows = compare(scored, other.mechanism, progress=advance, **given)
-    return found + [replace(row, way=DEGREE) for row in rows if row.way == "permute-and-flip"]
+    steps = len(epsilons) * len(ways or influencer_ways(influence))
+    with progress(steps + _LOOKING) as advance:
+        looking = _shares(advance, f"looking at {graph.size:,} nodes")
+        return influencer_curves(
+            graph,
+            influence,
+            what=wish.what,
+            epsilons=epsilons,
+            runs=runs,
+            source=source_of(seed),
+            ways=ways,
+            looking=looking,
+            progress=advance,
+        )
+
+
+def _shares(advance: Callable[[str], None], doing: str) -> Callable[[float], None]:
+    """A callback that takes the share of the looking that is done, on a bar that goes on after."""
+    shown = 0
+
+    def step(done: float) -> None:
+        nonlocal shown
+        while shown < int(_LOOKING * done):
+            shown += 1
+            advance(doing)
+
+    return step
+
+
+def show_found(curves: Curves, schema: str, plot: Path | None, as_json: bool) -> None:
+    """Shares of the best, of 100."""
+    show(
+        curves,
+        schema,
+        plot=plot,
+        as_json=as_json,
+        cell=percent,
+        title=f"Found of 100 that are among {curves.what}, of {curves.more['nodes']:,}",
+        notes=(f"{drawn(curves)}; a choice at random finds {100 * curves.more['chance']:.3g}",),
+    )

@@ -1,11 +1,12 @@
 """``reticent compare percentile``: how far off each way is, at each budget.
 
-Not here  the expected error (tasks/percentile.py), releases (select_percentile.py).
+Not here  the expected error (tasks/comparing_selection.py), releases (select_percentile.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Collection
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,12 +15,14 @@ from reticent.cli.compare import (
     EpsilonsOption,
     PlotFile,
     PublicFlag,
-    budgets,
-    by_budget,
+    amount,
     check_public,
+    drawn,
+    figure,
+    show,
 )
-from reticent.cli.files import write_atomically
-from reticent.cli.output import Json, progress, say, say_json, talk
+from reticent.cli.compare_points import points
+from reticent.cli.output import Json, progress
 from reticent.cli.select_values import (
     ColumnOption,
     POption,
@@ -30,10 +33,7 @@ from reticent.cli.select_values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from fractions import Fraction
-
-    from reticent.mechanisms.dampening import Dampened
+    from reticent.tasks.comparing import Curves
 
 FROM_TENTH_TO_TEN = "0.1,0.2,0.5,1,2,5,10"
 
@@ -53,48 +53,40 @@ def percentile(
 
     Expected absolute errors, computed from the law of each way, so without runs and intervals.
     """
-    from reticent.rational import positive
-    from reticent.tasks.percentile import expected_error
-
     check_public(context, public, plot)
+    curves = expected(path, upper, p, column, epsilons, None)
+    show_expected(curves, "compare-percentile/1", plot, as_json)
+
+
+def expected(
+    path: Path,
+    upper: str,
+    p: float,
+    column: str | None,
+    epsilons: str,
+    ways: Collection[str] | None,
+) -> Curves:
+    """The expected error of each way, for these options."""
+    from reticent.rational import positive
+    from reticent.tasks.comparing_selection import percentile_curves, percentile_ways
+
     check_rank(p)
-    sizes, most = budgets(epsilons), positive(upper, "upper")
+    sizes, most = points(epsilons, "--epsilon"), positive(upper, "upper")
     values = Values.read(path, column, None)
-    found, given = [], {"upper": float(most)}
-    with progress(4 * len(sizes)) as advance:
-        for size, way, mechanism in _ways(sizes, len(values), most):
-            advance(f"{way} at epsilon {float(size):g}")
-            error = expected_error(values.held, p, mechanism=mechanism, **given)
-            found.append({"way": way, "epsilon": float(size), **asdict(error)})
-    what = f"the person at {p:.12g} of {len(values):,}"
-    if plot is not None:
-        from reticent.report.selection_figures import ErrorAt, error_figure
-
-        drawn = [ErrorAt(row["way"], row["epsilon"], row["value"]) for row in found]
-        write_atomically(plot, error_figure(drawn, what=what))
-    if as_json:
-        facts = {"p": p, "people": len(values), "upper": float(most)}
-        say_json("compare-percentile/1", **facts, rows=found)
-        return
-    say(f"Expected absolute error in value, looking for {what}")
-    say()
-    ways = list(dict.fromkeys(row["way"] for row in found))
-    cells = {(row["way"], row["epsilon"]): f"{row['value']:.4g}" for row in found}
-    for line in by_budget(cells, ways, [float(size) for size in sizes]):
-        say(line)
-    talk("computed from the law of each way: there is nothing to draw")
-    if plot is not None:
-        talk(f"figure: {plot}")
+    with progress(len(sizes) * len(ways or percentile_ways())) as advance:
+        return percentile_curves(
+            values.held, p, upper=most, epsilons=sizes, ways=ways, progress=advance
+        )
 
 
-def _ways(
-    epsilons: Sequence[Fraction], people: int, upper: Fraction
-) -> Iterator[tuple[Fraction, str, Dampened]]:
-    from reticent.mechanisms.comparison import ways
-    from reticent.mechanisms.top_dampened import TopDampened
-    from reticent.tasks.percentile import percentile_mechanism
-
-    for epsilon in epsilons:
-        one = TopDampened(whole=percentile_mechanism(epsilon, people, upper), k=1)
-        for way, made in ways(one).items():
-            yield epsilon, way, made.whole
+def show_expected(curves: Curves, schema: str, plot: Path | None, as_json: bool) -> None:
+    """Errors in value."""
+    show(
+        curves,
+        schema,
+        plot=plot,
+        as_json=as_json,
+        cell=figure,
+        title=f"Expected absolute error in value, looking for {curves.what}",
+        notes=(f"a person at random is off by {amount(curves.reference)}", drawn(curves)),
+    )

@@ -1,55 +1,97 @@
-"""A step of ``reticent demo``: two people compare what they like and hide what they want.
+"""The film club of ``reticent demo``: films, members, and what one of them allows.
 
-Not here  the other steps (demo_steps.py). The people are made up.
+Not here  what is released about it (demo_similarity.py, demo_histogram.py).
+
+Films and members are made up from a seeded source, so that they are the same everywhere. What is
+released about them is drawn like everything else.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
+from functools import cache
+from itertools import product
 
-from reticent.amounts import nano_up
-from reticent.guarantees.card import Card, Scope, right_at_most
-from reticent.ledger import Ledger
-from reticent.mechanisms import InnerProduct, Stretching, WeightedProfile
+from reticent.cli.demo_tour import PREFERENCES, Step, Tour
+from reticent.cli.files import write_atomically
+from reticent.data.catalogue import Catalogue
+from reticent.data.synthetic import Communities, multi_hot_catalogue
+from reticent.gateway.demo_films import GENRES
 from reticent.noise import Source
-from reticent.tasks.charged import Payer, release_once
+from reticent.report.document import Grid, Section
 
-EPSILON = Fraction(1)
-COMMON = 8
-ANN = (0.0, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0)  # weights of the films that both have seen
+CLUB, ADS = "filmclub.example", "ads.example"
+HIDDEN = "The Broken Clinic"
+ANN, BOB, CLEO = 0, 42, 58  # of the members below: Bob likes what Ann likes, Cleo does not
+FILE = f"""\
+version = 1
 
-SCOPE = Scope(
-    protected="Ann and Bob; whether one film is on a list",
-    not_against=(
-        "whoever computes the overlap, who sees both lists",
-        "what several such comparisons tell together",
-    ),
-    model="central",
+[items]                        # what a film counts: 0 never, 1 as much as a provider may learn
+default = 0.5
+"{HIDDEN}" = 0        # nobody's business
+
+[attributes]                   # epsilon that each genre alone may lose
+default = 0.5
+Drama = 0.1
+
+[providers."{CLUB}"] # who may ask; all others get nothing
+epsilon = 1                    # for one release
+total = 3.5                    # for ever
+
+[hide]                         # what my profile must not tell, in bits on average
+income = {{ leak_bits = 0.02 }}
+"""
+_SEED = 2031
+_FIRST = (
+    *("Amber", "Borrowed", "Broken", "Distant", "Electric", "Hollow", "Last", "Paper"),
+    *("Patient", "Quiet", "Second", "Silver", "Slow", "Stolen", "Winter"),
+)
+_SECOND = (
+    *("Alibi", "Bridge", "Clinic", "Comet", "Ferry", "Garden", "Harbour", "Island"),
+    *("Lantern", "Letter", "Orchard", "Parade", "River", "Station", "Tailor", "Violin"),
 )
 
 
-def compare(ledger: Ledger, tour: str) -> tuple[list[str], dict[str, object], Card]:
-    """The lines of the step, its fields, and the card of the release."""
-    mechanism = Stretching(epsilon=EPSILON, function=InnerProduct())
-    ann = WeightedProfile.of([1.0] * COMMON, weights=ANN)
-    bob = WeightedProfile.of([1.0] * COMMON, weights=[1.0] * COMMON)
-    both = [Payer(subject=f"{name}, {tour}", limit=nano_up(2 * EPSILON)) for name in ("Ann", "Bob")]
-    paid = release_once(mechanism, [ann, bob], Source.system(), ledger=ledger, payers=both)
-    released = paid.value
-    odds = {weight: right_at_most(nano_up(EPSILON * Fraction(weight))) for weight in (0, 0.5, 1)}
-    lines = [
-        f"Ann and Bob have {COMMON} films in common. Ann gives one the weight 0, two others 1/2.",
-        "Someone undecided (50 in 100) about one film on her list can be right at most:",
-        "",
-        f"   weight 1     {odds[1]} times in 100",
-        f"   weight 1/2   {odds[0.5]} times in 100",
-        f"   weight 0     {odds[0]} times in 100: it does not exist for anybody",
-        "",
-        f"Released: {released.value:.2f} films in common, by weight; true: {sum(ANN):g}.",
-        f"Error to expect: {mechanism.utility().sentence}.",
-        "True values are shown because this is public sample data: the two are made up.",
-    ]
-    card = released.card(
-        "Films in common", scope=SCOPE, budget=paid.budget, command="reticent demo"
+@cache
+def club() -> tuple[Catalogue, tuple[tuple[str, ...], ...]]:
+    """The catalogue of 240 films in nine genres, and what each of 60 members has seen."""
+    source = Source.seeded(_SEED)
+    titles = tuple(f"The {first} {second}" for first, second in product(_FIRST, _SECOND))
+    genres = multi_hot_catalogue(len(titles), len(GENRES), source, most=3, skew=0.7)
+    catalogue = Catalogue.of(genres.dense(), attributes=GENRES, items=titles)
+    makers = Communities(people=60, items=len(titles), communities=3, size=110, focus=0.7, skew=1.3)
+    profiles, _ = makers.draw(source)
+    ends = zip(profiles.indptr[:-1].tolist(), profiles.indptr[1:].tolist(), strict=True)
+    return catalogue, tuple(
+        tuple(titles[film] for film in profiles.indices[start:end].tolist()) for start, end in ends
     )
-    return lines, {"common_films": released.value}, card
+
+
+def preferences(tour: Tour) -> Step:
+    """One file, four dials; written, then read as everybody's is."""
+    write_atomically(tour.folder / PREFERENCES, FILE)
+    read = tour.preferences()
+    catalogue, _ = club()
+    read.check_against(attributes=catalogue.attributes, items=catalogue.items)
+    words = [
+        "Ann belongs to a film club. What may leave is what her file allows: a weight for each "
+        "film, a budget for each genre and for each provider, and what must not be inferable.",
+        f"The file is {PREFERENCES}; the console edits this same file, and whoever it does not "
+        "name gets nothing.",
+    ]
+    grid = Grid(f"{PREFERENCES}, as Ann wrote it", ("dial", "line", "her remark"), _remarks())
+    fields = {"preferences": {"file": PREFERENCES, "rules": read.fingerprint}}
+    section = Section(title="Preferences: one file, four dials", words=words, grids=[grid])
+    lines = [line for line in FILE.splitlines()[1:] if line]
+    return Step(lines=lines, fields=fields, section=section)
+
+
+def _remarks() -> list[tuple[str, str, str]]:
+    """Each line of the file with the dial that it belongs to."""
+    found, dial = [], ""
+    for line in FILE.splitlines()[1:]:
+        told, _, remark = (part.strip() for part in line.partition("#"))
+        if told.startswith("["):
+            dial = told.strip("[]").partition(".")[0]
+        if told:
+            found.append((dial, told, remark))
+    return found

@@ -1,17 +1,23 @@
 """How a command ends: the exit codes, and each error as what happened, why, and what to do next.
 
-Not here  the errors themselves (errors.py).
+Not here  the errors themselves (errors.py), which command was typed (typed.py).
 
 An error that nobody foresaw is named by its class only: its text could hold private values.
+Where JSON was asked for, stdout gets one object ``error/1`` with the same words; they are said on
+stderr all the same.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
+from pathlib import Path
 
 from reticent import errors
-from reticent.cli.output import talk
+from reticent.amounts import show_nano
+from reticent.cli.output import say_json, talk
 
 
 class ExitCode(IntEnum):
@@ -36,7 +42,10 @@ class Failure(Exception):
 
 
 class Refusal(Failure):
-    """A budget or a kept answer does not allow it; ``others``: further commands, by their aim."""
+    """A budget or a kept answer does not allow it; ``others``: further commands, by their aim.
+
+    ``amounts`` are those of a budget: asked, left and missing, as text.
+    """
 
     def __init__(
         self,
@@ -45,9 +54,49 @@ class Refusal(Failure):
         why: str = "",
         next_command: str = "",
         others: Mapping[str, str] | None = None,
+        amounts: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(what, why=why, next_command=next_command)
-        self.others = dict(others or {})
+        self.others, self.amounts = dict(others or {}), dict(amounts or {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a command ended that did not do what was asked, in words for people and programs."""
+
+    code: ExitCode
+    what: str
+    why: str = ""
+    next_command: str = ""
+    others: Mapping[str, str] = field(default_factory=dict)
+    amounts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """The word before the colon."""
+        return "refused" if self.code is ExitCode.REFUSED else "error"
+
+    def tell(self) -> None:
+        """On stderr, for who is there."""
+        talk(f"{self.kind}: {self.what}")
+        if self.why:
+            talk(f"  {self.why}")
+        talk(f"  next: {self.next_command}")
+        for aim, command in self.others.items():
+            talk(f"  {aim}: {command}")
+
+    def say(self) -> None:
+        """On stdout, as one JSON object."""
+        say_json(
+            "error/1",
+            kind=self.kind,
+            what=self.what,
+            why=self.why,
+            next=self.next_command,
+            others=dict(self.others),
+            exit_code=int(self.code),
+            **self.amounts,
+        )
 
 
 _OPTIONS = (
@@ -57,40 +106,78 @@ _OPTIONS = (
 )  # parameters of the library that are options here
 
 
-def explain(error: Exception, command: str = "reticent") -> ExitCode:
-    """Say on stderr what an error of ``command`` means, and give the exit code for it."""
+def explain(
+    error: BaseException, command: str = "reticent", *, meant: str = "", as_json: bool = False
+) -> ExitCode:
+    """Say what an error of ``command`` means, and give the exit code for it.
+
+    ``meant`` is the command that was probably meant where the words name none.
+    """
+    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, complete as it is
+        talk(error.format_message(), raw=True)  # type: ignore[attr-defined]
+        return ExitCode.USAGE
+    ended = ending(error, command, meant=meant)
+    ended.tell()
+    if as_json:
+        ended.say()
+    return ended.code
+
+
+def ending(error: BaseException, command: str = "reticent", *, meant: str = "") -> Ending:
+    """What an error means: the code, what happened, why, and what to do next."""
     usage = f"{command} --help"
-    if isinstance(error, Refusal):
-        told = (error.what, error.why, error.next_command or usage)
-        code = _tell("refused", *told, ExitCode.REFUSED)
-        for aim, command in error.others.items():
-            talk(f"  {aim}: {command}")
-        return code
     if isinstance(error, Failure):
-        next_command = error.next_command or usage
-        return _tell("error", error.what, error.why, next_command, ExitCode.USAGE)
+        refused = isinstance(error, Refusal)
+        return Ending(
+            code=ExitCode.REFUSED if refused else ExitCode.USAGE,
+            what=error.what,
+            why=error.why,
+            next_command=error.next_command or usage,
+            others=getattr(error, "others", {}),
+            amounts=getattr(error, "amounts", {}),
+        )
+    if isinstance(error, errors.ReticentError):
+        return _of_library(error, usage)
+    if isinstance(error, OSError):
+        return Ending(code=ExitCode.USAGE, next_command=usage, **_of_system(error))
+    if hasattr(error, "format_message"):  # Typer's errors of usage, whatever their class is called
+        return _of_usage(error, meant)
+    what = f"something unforeseen happened ({type(error).__name__})"
+    why = (
+        "this is an error in Reticent; its text is not shown because it could hold private "
+        "values; reticent --debug before the command shows where it arose"
+    )
+    return Ending(code=ExitCode.BUG, what=what, why=why, next_command="reticent doctor")
+
+
+def _of_library(error: errors.ReticentError, usage: str) -> Ending:
     if isinstance(error, errors.BudgetExceeded):
         why = "nothing was drawn and nothing was charged"
-        return _tell("refused", str(error), why, usage, ExitCode.REFUSED)
+        return Ending(
+            code=ExitCode.REFUSED,
+            what=str(error),
+            why=why,
+            next_command=usage,
+            amounts=budget_amounts(error.asked, error.left),
+        )
     if isinstance(error, errors.Refused):
         why = f"did you mean {error.nearest}?" if error.nearest is not None else ""
-        return _tell("refused", str(error), why, usage, ExitCode.REFUSED)
+        words = ("reticent", "prefs", "explain", error.file, "--provider", error.provider)
+        look = shlex.join(words) if Path(error.file).is_file() else usage
+        return Ending(code=ExitCode.REFUSED, what=str(error), why=why, next_command=look)
     if isinstance(error, errors.MissingExtra):
-        install = f"pip install 'reticent[{error.extra}]'"
-        what = f"{error.what} needs a part that is not installed"
-        return _tell("error", what, "", install, ExitCode.EXTRA_MISSING)
-    if isinstance(error, errors.ReticentError):
-        return _tell("error", _as_typed(error), "", usage, ExitCode.USAGE)
-    if isinstance(error, OSError):
-        if isinstance(error, IsADirectoryError) and error.filename is not None:
-            return _tell("error", f"{error.filename} is a directory", "", usage, ExitCode.USAGE)
-        what = f"{error.filename} cannot be used" if error.filename is not None else "no access"
-        return _tell("error", what, reason(error), usage, ExitCode.USAGE)
-    if hasattr(error, "format_message"):  # Typer's errors of usage, whatever their class is called
-        return _usage(error)
-    what = f"something unforeseen happened ({type(error).__name__})"
-    why = "this is an error in Reticent; its text is not shown because it could hold private values"
-    return _tell("error", what, why, "reticent --debug ..., to see where", ExitCode.BUG)
+        return Ending(
+            code=ExitCode.EXTRA_MISSING,
+            what=f"{error.what} needs a part that is not installed",
+            next_command=f"pip install 'reticent[{error.extra}]'",
+        )
+    return Ending(code=ExitCode.USAGE, what=_as_typed(error), next_command=usage)
+
+
+def budget_amounts(asked: int, left: int) -> dict[str, str]:
+    """What a budget was asked for, has left and lacks, as text, so that nothing is rounded."""
+    amounts = {"asked": asked, "left": left, "missing": asked - left}
+    return {name: show_nano(nano) for name, nano in amounts.items()}
 
 
 def _as_typed(error: errors.ReticentError) -> str:
@@ -101,25 +188,23 @@ def _as_typed(error: errors.ReticentError) -> str:
     return f"--{error.name.replace('_', '-')} must be {error.rule}{got}"
 
 
+def _of_system(error: OSError) -> dict[str, str]:
+    if isinstance(error, IsADirectoryError) and error.filename is not None:
+        return {"what": f"{error.filename} is a directory"}
+    what = f"{error.filename} cannot be used" if error.filename is not None else "no access"
+    return {"what": what, "why": reason(error)}
+
+
 def reason(error: OSError) -> str:
     """Why the operating system refused, in its own words."""
     return error.strerror or type(error).__name__
 
 
-def _usage(error: Exception) -> ExitCode:
+def _of_usage(error: BaseException, meant: str) -> Ending:
     message = error.format_message()  # type: ignore[attr-defined]
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "reticent"
-    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, complete as it is
-        talk(message, raw=True)
-        return ExitCode.USAGE
-    return _tell("error", message, "", f"{path} --help", ExitCode.USAGE)
-
-
-def _tell(kind: str, what: str, why: str, next_command: str, code: ExitCode) -> ExitCode:
-    talk(f"{kind}: {what}")
-    if why:
-        talk(f"  {why}")
-    if next_command:
-        talk(f"  next: {next_command}")
-    return code
+    if meant and message.startswith("No such command"):
+        message = f"{message.partition('. ')[0].rstrip('.')}. Did you mean '{meant}'?"
+        path = meant
+    return Ending(code=ExitCode.USAGE, what=message, next_command=f"{path} --help")

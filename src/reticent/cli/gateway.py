@@ -7,7 +7,7 @@ Not here  tokens and sign-in links (gateway_keys.py), running it (serve.py), wha
 from __future__ import annotations
 
 import json
-import sys
+import shlex
 import tomllib
 from dataclasses import asdict
 from pathlib import Path
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reticent.cli import gateway_keys
-from reticent.cli.failures import ExitCode, Failure
+from reticent.cli.failures import Failure
 from reticent.cli.files import read_text
 from reticent.cli.gateway_open import USUAL, Database, check_ready, gateway_at, named
 from reticent.cli.output import Json, progress, say, say_json, table, talk
-from reticent.cli.plan import somebody_to_ask, spelled
+from reticent.cli.plan import ask, somebody_to_ask, spelled
 
 if TYPE_CHECKING:
     from reticent.gateway import Gateway
@@ -79,7 +79,7 @@ def init(
         say_json("gateway-init/1", database=where, **facts)
         return
     say(f"{where}: {sizes['items']:,} items, {sizes['attributes']:,} attributes")
-    talk("nothing was new" if not changed else f"next: reticent gateway import{named(database)}")
+    talk("nothing was new" if not changed else "next: reticent gateway import --help")
 
 
 @app.command("import")
@@ -180,9 +180,10 @@ def provider(
     database: Database = USUAL,
     as_json: Json = False,
 ) -> None:
-    """Say in public what a provider asks for, and see what it gets for that.
+    """Say in public what a provider asks for, or see it.
 
-    Terms are for everybody alike. People who allow less count for less; a provider cannot tell.
+    Shown is what it gets for that. Terms are for everybody alike. People who allow less count for
+    less; a provider cannot tell.
     """
     from reticent.gateway.imports_public import set_asks
 
@@ -194,8 +195,8 @@ def provider(
         else:
             offers = set_asks(gateway, name, told)
     if not offers:
-        again = f"reticent gateway provider NAME --asks FILE{named(database)}"
-        raise Failure(f"there is no provider called {name!r}", next_command=again)
+        why = "--asks FILE says in public what a new one asks for"
+        raise Failure(f"there is no provider called {name!r}", why=why)
     if as_json:
         rows = [_offer(one) for one in offers.values()]
         say_json("gateway-provider/1", provider=name, offers=rows)
@@ -204,7 +205,7 @@ def provider(
         say(f"{one.kind}  {one.card.words.error}")
         say(f"  {one.card.words.odds}")
     if told is not None:
-        talk(f"next: reticent gateway token {name}{named(database)}")
+        talk(f"next: reticent gateway token {shlex.quote(name)}{named(database)}")
 
 
 def _asks(path: Path) -> dict[str, Any]:
@@ -238,7 +239,7 @@ def _offer(offer: Offer) -> dict[str, Any]:
 
 @app.command("people")
 def people(database: Database = USUAL, as_json: Json = False) -> None:
-    """Who is here, with how many items, and whether there are preferences of theirs."""
+    """Who is here, with how many items and which preferences."""
     from reticent.gateway.directory import WITHHELD
     from reticent.guarantees.card_facts import printable
 
@@ -255,7 +256,7 @@ def people(database: Database = USUAL, as_json: Json = False) -> None:
         say_json("gateway-people/1", database=gateway.ledger.address, people=rows)
         return
     if not found:
-        talk(f"nobody is here yet; next: reticent gateway import{named(database)} --profiles FILE")
+        talk("nobody is here yet; next: reticent gateway import --help")
         return
     lines = [
         (printable(name), f"{items:,}", "some" if own else "none") for name, items, own in found
@@ -272,9 +273,10 @@ def forget(
     database: Database = USUAL,
     as_json: Json = False,
 ) -> None:
-    """Delete a person: profile, preferences, links, and names and answers in the ledger.
+    """Delete a person, in the ledger too.
 
-    Amounts that were spent stay, and are of nobody. Backups are not changed.
+    Profile, preferences, links, and names and answers in the ledger. Amounts that were spent stay,
+    and are of nobody. Backups are not changed.
     """
     with gateway_at(database) as gateway:
         if not yes:
@@ -294,7 +296,5 @@ def _ask(context: typer.Context) -> None:
     if not somebody_to_ask():
         why = "it cannot be undone, and there is nobody here to ask"
         raise Failure("nobody was deleted", why=why, next_command=spelled(context, "--yes"))
-    talk("This deletes all that is known of this person, and cannot be undone. Go on? [y/N]")
-    if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
-        talk("nobody was deleted")
-        raise typer.Exit(ExitCode.REFUSED)
+    question = "This deletes all that is known of this person, and cannot be undone."
+    ask(question, otherwise="nobody was deleted")

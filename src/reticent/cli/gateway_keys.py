@@ -50,8 +50,9 @@ def token(
     made = credentials.new_token()
     with gateway_at(database) as gateway:
         if name not in dict(gateway.read(directory.providers)):
-            declare = f"reticent gateway provider {name} --asks FILE{named(database)}"
-            raise Failure(f"there is no provider called {name!r}", next_command=declare)
+            why = "reticent gateway provider NAME --asks FILE declares one"
+            declare = "reticent gateway provider --help"
+            raise Failure(f"there is no provider called {name!r}", why=why, next_command=declare)
         kept = gateway.write(
             lambda c: credentials.add_token(c, made, provider=name, scopes=kinds, days=days)
         )
@@ -131,7 +132,10 @@ def door(
     database: Database = USUAL,
     as_json: Json = False,
 ) -> None:
-    """Make a sign-in link and print it, this once; the one before it ends."""
+    """Make a sign-in link and print it, this once.
+
+    The one before it ends.
+    """
     from reticent.gateway import NoSuchPerson, credentials, directory
 
     if (person is None) is not engineer:

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from reticent.gateway import Gateway
 
 USUAL = "reticent-gateway.db"
-INIT = "reticent gateway init --catalogue FILE"
+INIT = "reticent gateway init --help"
 
 Database: TypeAlias = Annotated[
     str,
     typer.Option(
         "--database",
-        help="A file, or postgresql://USER@HOST/NAME.",
+        help="The gateway: a file, by default in the folder you are in, or "
+        "postgresql://USER@HOST/NAME.",
         envvar="RETICENT_DATABASE",
         metavar="ADDRESS",
     ),
@@ -40,9 +41,14 @@ def gateway_at(address: str, *, create: bool = False) -> Iterator[Gateway]:
 
     server = is_server(address)
     if not server and not create and not Path(address).is_file():
-        raise Failure(f"there is no gateway at {address}", next_command=_init(address))
+        raise Failure(f"there is no gateway at {address}", why=makes(address), next_command=INIT)
     with Gateway(open_ledger(address if server else Path(address), create=create)) as gateway:
         yield gateway
+
+
+def makes(address: str) -> str:
+    """What makes a gateway there."""
+    return f"reticent gateway init --catalogue FILE{named(address)} makes one"
 
 
 def is_server(address: str) -> bool:
@@ -56,14 +62,10 @@ def check_ready(gateway: Gateway, address: str) -> None:
 
     if gateway.read(lambda c: directory.setting(c, "catalogue")) is None:
         what = f"{gateway.ledger.address} has no catalogue yet"
-        raise Failure(what, next_command=_init(address))
+        raise Failure(what, why=makes(address), next_command=INIT)
 
 
 def named(address: str) -> str:
     """The option to type for this database; an address of a server may hold a password."""
     usual = address == USUAL or is_server(address)
     return "" if usual else f" --database {shlex.quote(address)}"
-
-
-def _init(address: str) -> str:
-    return INIT + named(address)

@@ -110,11 +110,12 @@ def histogram(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Noisy attribute histogram of a person's items, or of everybody's, under preferences.
+    """How many items of each attribute, with noise, for a provider.
 
-    Each person is charged, up to the total that the preferences allow the provider.
-    Weights of items come from the preferences: a table with a column of weights is refused. Items
-    that the catalogue lacks count for nothing, and nothing reports them.
+    Of one person's items or, with --out, of everybody's, as the preferences allow. Each person is
+    charged, up to the total that the preferences allow the provider. Weights of items come from the
+    preferences: a table with a column of weights is refused. Items that the catalogue lacks count
+    for nothing, and nothing reports them.
     """
     from reticent.mechanisms.base import Release
     from reticent.noise import Source
@@ -142,7 +143,7 @@ def histogram(
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
         known = None if person is None else [payer_of(person, wishes, provider)]
-        agreed.say(as_json, purse.outlook(known))
+        agreed.say(as_json, purse.outlook(known, agreed.charge))
         return
     agree = agreement(context, yes)
     profiles = _unweighted(path, columns)

@@ -6,7 +6,6 @@ Not here  the release (histogram.py), how the noise is planned (mechanisms/), wh
 
 from __future__ import annotations
 
-import shlex
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +17,7 @@ from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.histogram_views import plan_fields, plan_lines
 from reticent.cli.output import Json, say, say_json, talk
+from reticent.cli.prefs import unusable
 from reticent.cli.release import check_files
 
 if TYPE_CHECKING:
@@ -85,7 +85,10 @@ def plan(
     figure: Annotated[
         Path | None,
         typer.Option(
-            "--figure", help="Draw the noise of each attribute here, .svg.", metavar="FILE"
+            "--plot",
+            "--figure",
+            help="Draw the noise of each attribute here, .svg.",
+            metavar="FILE",
         ),
     ] = None,
     sharing: Annotated[
@@ -96,9 +99,9 @@ def plan(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """What a provider would get under a person's preferences, and how wrong it would be.
+    """What a provider would get, and how wrong it would be.
 
-    Reads the catalogue and the preferences, and no profile.
+    Reads the catalogue and the person's preferences, and no profile.
     """
     check_files(figure, suffixes=FIGURES)
     check_files(sharing, suffixes=FIGURES)
@@ -147,9 +150,7 @@ def read_both(path: Path, preferences: Path) -> tuple[Catalogue, Preferences]:
             attributes=catalogue.attributes, items=catalogue.items, empty=catalogue.empty
         )
     except PreferencesError as error:
-        words = ("reticent", "prefs", "check", str(preferences), "--catalogue", str(path))
-        there = shlex.join(words) if preferences.is_file() else ""
-        raise Failure(str(error), next_command=there) from None
+        raise unusable(error, preferences, "--catalogue", str(path)) from None
     return catalogue, wishes
 
 

@@ -137,7 +137,9 @@ def verify(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Replay every line and compare with the balances, names and answers.
+    """Replay every line and compare it with what is kept.
+
+    That is: balances, names and answers.
 
     Exit code 0 if all of it holds, 1 if something does not.
     """
@@ -146,6 +148,8 @@ def verify(
     known = Head.of_text(read_text(head)) if head is not None and head.exists() else None
     with reading(ledger) as connection:
         checked = verify_ledger(connection, known)
+    if head is not None and not checked.problems:
+        write_atomically(head, checked.head.text() + "\n")
     if as_json:
         say_json(
             "ledger-verify/1",
@@ -166,7 +170,6 @@ def verify(
     if checked.problems:
         raise typer.Exit(ExitCode.FOUND)
     if head is not None:
-        write_atomically(head, checked.head.text() + "\n")
         talk(f"head kept in {head}")
 
 
@@ -176,7 +179,7 @@ def export(
     ledger: HeldLedger = LEDGER,
     as_json: Json = False,
 ) -> None:
-    """Write all lines of the chain as JSON, one each: amounts and numbers, no names."""
+    """Write all lines as JSON: amounts and numbers, no names."""
     if out.exists():
         raise Failure(f"{out} is there already", why="nothing is overwritten; give another name")
     with reading(ledger) as connection:

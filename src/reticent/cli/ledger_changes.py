@@ -5,16 +5,17 @@ Not here  looking at a ledger (ledger.py), releases (charging.py).
 
 from __future__ import annotations
 
-import sys
+import shlex
 from typing import Annotated, TypeAlias
 
 import typer
 
 from reticent.amounts import nano_down, show_nano
 from reticent.cli.charging import LEDGER, HeldLedger, opened, shown
-from reticent.cli.failures import ExitCode, Failure
-from reticent.cli.output import Json, say, say_json, talk
-from reticent.cli.plan import somebody_to_ask, spelled
+from reticent.cli.charging_words import typed_ledger
+from reticent.cli.failures import Failure
+from reticent.cli.output import Json, say, say_json
+from reticent.cli.plan import ask, somebody_to_ask, spelled
 
 SubjectName: TypeAlias = Annotated[
     str, typer.Argument(help="A person or data set, as `ledger show` names it.", metavar="SUBJECT")
@@ -33,7 +34,7 @@ def raise_limit(
     yes: Agreed = False,
     as_json: Json = False,
 ) -> None:
-    """Let a subject lose more to a provider than the ledger allows; it is written down.
+    """Let a subject lose more to a provider; it is written down.
 
     Releases lower a limit and never raise it. Where preferences or --total set a lower one, the
     next release lowers it again: change them first. Of periods it is the last one that is meant.
@@ -51,12 +52,13 @@ def raise_limit(
                 if one.account.what == OVERALL
             ]
         if not found:
-            raise Failure("there is no such account", next_command="reticent ledger show")
+            look = shlex.join(["reticent", "ledger", "show", *typed_ledger(context)])
+            raise Failure("there is no such account", next_command=look)
         last = max(found, key=lambda one: one.account.period)
         if limit <= last.limit:
             why = "lower limits come from preferences or --total, with the next release"
             raise Failure(f"the limit is {show_nano(last.limit)} already", why=why)
-        _agree(context, yes, f"{show_nano(limit - last.limit)} more may be lost. Go on?")
+        _agree(context, yes, f"{show_nano(limit - last.limit)} more may be lost.")
         held.raise_limit(last.account, limit)
     if as_json:
         told = {"subject": subject, "provider": provider, "period": last.account.period}
@@ -73,16 +75,17 @@ def forget(
     yes: Agreed = False,
     as_json: Json = False,
 ) -> None:
-    """Delete a subject's names, events and kept answers; amounts stay, and are of nobody.
+    """Delete a subject's names, events and kept answers.
 
-    An answer about several people goes with the first of them. Who comes back under the same name
-    has new accounts, with nothing spent. Backups are not erased.
+    Amounts stay, and are of nobody. An answer about several people goes with the first of them. Who
+    comes back under the same name has new accounts, with nothing spent. Backups are not erased.
     """
     with opened(ledger, create=False) as held:
-        _agree(context, yes, "What was spent can then not be told any more. Go on?")
+        _agree(context, yes, "What was spent can then not be told any more.")
         accounts = held.forget(subject)
     if not accounts:
-        raise Failure("there is no such subject", why="nothing was deleted")
+        look = shlex.join(["reticent", "ledger", "show", *typed_ledger(context)])
+        raise Failure("there is no such subject", why="nothing was deleted", next_command=look)
     if as_json:
         say_json("ledger-forget/1", ledger=shown(ledger), accounts=accounts)
     else:
@@ -95,7 +98,4 @@ def _agree(context: typer.Context, yes: bool, question: str) -> None:
     if not somebody_to_ask():
         why = "there is nobody here to ask"
         raise Failure("this needs --yes", why=why, next_command=spelled(context, "--yes"))
-    talk(f"{question} [y/N]")
-    if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
-        talk("nothing was changed")
-        raise typer.Exit(ExitCode.REFUSED)
+    ask(question, otherwise="nothing was changed")

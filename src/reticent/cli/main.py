@@ -12,6 +12,7 @@ from itertools import takewhile
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from reticent._version import __version__
 from reticent.cli import (
@@ -19,13 +20,19 @@ from reticent.cli import (
     audit,
     card,
     compare,
+    compare_histogram,
     compare_influencers,
+    compare_mapping,
+    compare_neighbours,
     compare_percentile,
+    compare_tree,
+    data_sets,
     demo,
     doctor,
     gateway,
     histogram,
     histogram_plan,
+    init,
     ledger,
     ledger_changes,
     mapping,
@@ -35,33 +42,60 @@ from reticent.cli import (
     profile,
     recommend,
     release,
+    report,
+    reproduce,
     select,
     select_influencers,
     select_percentile,
     serve,
+    sweep,
+    sweep_public,
     train,
     train_columns,
     train_tree,
+    verify,
 )
+from reticent.cli.examples import add_examples
 from reticent.cli.failures import ExitCode, explain
 from reticent.cli.output import prepare_streams, silence, talk
+from reticent.cli.typed import ROOT, meant, typed
+
+ORDER = (
+    *("demo", "init", "doctor", "data", "prefs", "plan", "release", "neighbours", "recommend"),
+    *("select", "train", "predict", "fit", "audit", "verify", "compare", "sweep", "card", "ledger"),
+    *("report", "reproduce", "gateway", "serve"),
+)  # of commands in the help: as one comes to need them
+
+
+class InOrder(TyperGroup):
+    """Commands in the order of ``ORDER``; others after them."""
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:
+        """Their names."""
+        known = [name for name in ORDER if name in self.commands]
+        return [*known, *(name for name in self.commands if name not in known)]
+
 
 app = typer.Typer(
-    name="reticent",
+    name=ROOT,
+    cls=InOrder,
     help="Release only as much as each person allows.",
-    epilog="Start with: reticent demo",
+    epilog="Start with: reticent demo. Then: reticent init, for files to change.",
     rich_markup_mode=None,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 app.command("demo")(demo.demo)
+app.command("init")(init.init)
 app.command("doctor")(doctor.doctor)
 app.command("neighbours")(neighbours.neighbours)
 app.command("recommend")(recommend.recommend)
 app.command("plan")(histogram_plan.plan)
 app.command("predict")(predict.predict)
+app.command("report")(report.report)
 app.command("serve")(serve.serve)
+app.command("verify")(verify.verify)
 release.app.command("histogram")(histogram.histogram)
 release.app.command("profile")(profile.profile)
 audit.app.command("attack")(attack.attack)
@@ -69,20 +103,33 @@ ledger.app.command("raise")(ledger_changes.raise_limit)
 ledger.app.command("forget")(ledger_changes.forget)
 select.app.command("influencers")(select_influencers.influencers)
 select.app.command("percentile")(select_percentile.percentile)
+compare.app.command("histogram")(compare_histogram.histogram)
+compare.app.command("neighbours")(compare_neighbours.neighbours)
+compare.app.command("mapping")(compare_mapping.mapping)
 compare.app.command("influencers")(compare_influencers.influencers)
 compare.app.command("percentile")(compare_percentile.percentile)
+compare.app.command("tree")(compare_tree.tree)
+sweep.app.command("mapping")(sweep_public.mapping)
+sweep.app.command("influencers")(sweep_public.influencers)
+sweep.app.command("percentile")(sweep_public.percentile)
+sweep.app.command("tree")(sweep_public.tree)
 train.app.command("tree")(train_tree.tree)
 train.app.command("columns")(train_columns.columns)
 app.add_typer(mapping.app, name="fit")
 app.add_typer(release.app, name="release", help="Release something, with its guarantee card.")
 app.add_typer(select.app, name="select")
 app.add_typer(compare.app, name="compare")
+app.add_typer(sweep.app, name="sweep")
 app.add_typer(train.app, name="train")
 app.add_typer(prefs.app, name="prefs")
+app.add_typer(data_sets.app, name="data")
 app.add_typer(card.app, name="card")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(audit.app, name="audit")
 app.add_typer(gateway.app, name="gateway")
+app.add_typer(reproduce.app, name="reproduce")
+
+add_examples(app)  # after every command is registered
 
 
 def _show_version(wanted: bool) -> None:
@@ -113,34 +160,35 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def _outcome(words: Sequence[str]) -> int:
     try:
-        code = app(args=list(words), prog_name="reticent", standalone_mode=False)
-        if sys.stdout is not None:  # closed by the caller: reticent ... >&-
-            sys.stdout.flush()
+        return _finish(words)
     except (BrokenPipeError, SystemExit):  # SystemExit: Typer's own answer to a closed pipe
         silence()
         return ExitCode.PIPE_CLOSED
+
+
+def _finish(words: Sequence[str]) -> int:
+    """Run the command; whatever stops it is told, as JSON too if that was asked for."""
+    try:
+        code = app(args=list(words), prog_name=ROOT, standalone_mode=False)
+        if sys.stdout is not None:  # closed by the caller: reticent ... >&-
+            sys.stdout.flush()
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        raise
     except Exception as error:
         if _debugging(words):
             traceback.print_exc()
-        return explain(error, _named(words))
+        return _told(error, words)
     if code == ExitCode.INTERRUPTED:
         talk("interrupted")
     return int(code or ExitCode.DONE)
 
 
-def _named(words: Sequence[str], whole: typer.Typer = app) -> str:
-    """The command that the words name; no other word is repeated."""
-    names, part = ["reticent"], typer.main.get_command(whole)
-    for word in words:
-        parts = getattr(part, "commands", {})
-        if word in parts:
-            names.append(word)
-            part = parts[word]
-        elif not (parts and word.startswith("-")):
-            break
-    return " ".join(names)
+def _told(error: Exception, words: Sequence[str], tree: typer.Typer = app) -> ExitCode:
+    whole = typer.main.get_command(tree)
+    found = typed(words, whole)
+    return explain(error, found.name, meant=meant(found, whole), as_json=found.wants_json)
 
 
 def _debugging(words: Sequence[str]) -> bool:

@@ -51,6 +51,7 @@ PeopleFile: TypeAlias = Annotated[
 IdColumn: TypeAlias = Annotated[
     str | None,
     typer.Option(
+        "--id",
         "--id-column",
         help="The column that names people.  [default: user, if there is one]",
         metavar="COLUMN",
@@ -184,7 +185,9 @@ def mapping(
     ] = None,
     picture: Annotated[
         SvgFile,
-        typer.Option("--picture", help="Draw what becomes what here, .svg.", metavar="FILE"),
+        typer.Option(
+            "--plot", "--picture", help="Draw what becomes what here, .svg.", metavar="FILE"
+        ),
     ] = None,
     features: Annotated[
         SvgFile,
@@ -192,7 +195,9 @@ def mapping(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Learn a mapping: released through it, profiles tell little about a secret.
+    """Learn a mapping through which profiles tell little.
+
+    That is, little about a secret.
 
     Every profile becomes one of a few others, with chances that make the secret hard to guess and
     change profiles little. `reticent release profile` then releases people through the file. Exit

@@ -131,7 +131,7 @@ def check_unique(table: Columns, instead: Callable[[Columns], str]) -> None:
         return
     others = table.without(names)
     why = (
-        f"no mapping can hide among others whoever has it; --id-column {names[0]} if it names "
+        f"no mapping can hide among others whoever has it; --id {names[0]} if it names "
         "people, --bins puts numbers into ranges, --public leaves it out"
     )
     following = instead(others) if others.public else ""

@@ -15,7 +15,7 @@ from reticent.guarantees.card_facts import printable
 if TYPE_CHECKING:
     from reticent.tasks.recoding import Recoding
 
-_FITTED = "reticent fit mapping PEOPLE.csv --secret COLUMN --delta 0.05 --out MAPPING.json"
+_FITTED = "reticent fit mapping --help"  # which makes one
 
 
 def read_mapping(path: Path) -> Recoding:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from reticent.cli.failures import ExitCode, Failure
+from reticent.cli.failures import Failure, Refusal
 from reticent.cli.output import say, say_json, table, talk
 
 DryRun: TypeAlias = Annotated[
@@ -51,6 +51,12 @@ class Plan:
     def title(self) -> str:
         """What would be released, as a sentence starts."""
         return self.what[:1].upper() + self.what[1:]
+
+    @property
+    def charge(self) -> int | None:
+        """What everybody concerned would be charged: the largest loss; None if it is unknown."""
+        known = list(self.losses.values())
+        return None if None in known else max((nano or 0 for nano in known), default=0)
 
     def lines(self) -> list[str]:
         """As a table and a sentence."""
@@ -180,7 +186,11 @@ def _warn(plan: Plan) -> None:
 def _ask(plan: Plan) -> None:
     talk(f"{plan.title}. {plan.consequence()}")
     _warn(plan)
-    talk(f"This spends {plan.cost()}. Go on? [y/N]")
+    ask(f"This spends {plan.cost()}.", otherwise="nothing was released")
+
+
+def ask(question: str, *, otherwise: str) -> None:
+    """Go on after a yes at the terminal only; ``otherwise`` says what then did not happen."""
+    talk(f"{question} Go on? [y/N]")
     if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
-        talk("nothing was released")
-        raise typer.Exit(ExitCode.REFUSED)
+        raise Refusal("it was not agreed to", why=otherwise)

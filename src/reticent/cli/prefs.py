@@ -96,13 +96,17 @@ def explain(
     item: Annotated[str | None, typer.Option("--item", help="About which item.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Say which line decides about a provider, an attribute and an item, and what it beats."""
+    """Say which line decides, and what it beats.
+
+    About a provider, and also an attribute, an item, or both.
+    """
     preferences = _read(file)
     decision = preferences.explain(provider, attribute=attribute, item=item)
     if as_json:
-        say_json("prefs-explain/1", **decision.fields(), right_at_most=_odds(decision))
+        facts = {**decision.fields(), **_total_fields(preferences, provider)}
+        say_json("prefs-explain/1", **facts, right_at_most=_odds(decision))
     else:
-        for line in _told(decision):
+        for line in _told(decision, preferences):
             say(_one_line(line, keep=True))
     if decision.outcome == "refused":
         _talk_refusal(preferences, provider)
@@ -126,7 +130,7 @@ def _read(file: Path) -> Preferences:
     try:
         return Preferences.read(file)
     except PreferencesError as error:
-        raise _unusable(error, file) from None
+        raise unusable(error, file) from None
 
 
 def _check_against(preferences: Preferences, names: dict[str, Any], file: Path) -> None:
@@ -135,12 +139,20 @@ def _check_against(preferences: Preferences, names: dict[str, Any], file: Path) 
     try:
         preferences.check_against(**names)
     except PreferencesError as error:
-        raise _unusable(error, file) from None
+        raise unusable(error, file) from None
 
 
-def _unusable(error: Exception, file: Path) -> Failure:
-    following = shlex.join(["reticent", "prefs", "check", str(file)]) if file.is_file() else ""
-    return Failure(str(error), next_command=following)
+def unusable(error: Exception, file: Path, *more: str) -> Failure:
+    """What is wrong with a preferences file; the check that lists all of it, if it is text."""
+    words = ("reticent", "prefs", "check", str(file), *more)
+    return Failure(str(error), next_command=shlex.join(words) if _is_text(file) else "")
+
+
+def _is_text(file: Path) -> bool:
+    try:
+        return bool(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _names(catalogue: Path | None) -> dict[str, Any]:
@@ -206,7 +218,25 @@ def _talk_refusal(preferences: Preferences, provider: str) -> None:
             talk(f"  did you mean {refusal.nearest}?")
 
 
-def _told(decision: Decision) -> list[str]:
+def _total_fields(preferences: Preferences, provider: str) -> dict[str, Any]:
+    """What all releases to a provider may tell together, for JSON; null where nothing limits it."""
+    from reticent.preferences.problems import amount
+
+    granted = preferences.wishes.providers.get(provider)
+    total = None if granted is None or granted.total is None else amount(granted.total)
+    return {"total": total, "renews": None if granted is None else granted.renews}
+
+
+def _in_all(preferences: Preferences, provider: str) -> str:
+    """What all releases to a provider may tell together, in words."""
+    found = _total_fields(preferences, provider)
+    if found["total"] is None:
+        return "in all releases together: no limit, for the provider has no total"
+    until = "for ever" if found["renews"] == "never" else f"until it renews ({found['renews']})"
+    return f"in all releases together: at most epsilon {found['total']}, {until}"
+
+
+def _told(decision: Decision, preferences: Preferences) -> list[str]:
     pad = " " * len("withheld   ")
     lines = [f"{decision.outcome:<{len(pad)}}{decision.decided}"]
     lines += [f"{pad}beats {rule}" for rule in decision.beats]
@@ -214,6 +244,7 @@ def _told(decision: Decision) -> list[str]:
         lines.append(f"{pad}times the weight in {decision.weighed}")
     if decision.outcome == "released":
         lines.append(f"{pad}{_consequence(decision)}")
+        lines.append(f"{pad}{_in_all(preferences, decision.provider)}")
     return lines
 
 

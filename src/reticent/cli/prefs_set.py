@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,6 +34,20 @@ def set_line(
         str | None,
         typer.Option("--epsilon", help="What the attribute or provider may learn.", metavar="E"),
     ] = None,
+    total: Annotated[
+        str | None,
+        typer.Option(
+            "--total", help="What the provider may learn in all its releases.", metavar="E"
+        ),
+    ] = None,
+    renews: Annotated[
+        str | None,
+        typer.Option(
+            "--renews",
+            help="When that starts anew: never, daily, weekly, monthly or yearly.",
+            metavar="WHEN",
+        ),
+    ] = None,
     weight: Annotated[
         str | None, typer.Option("--weight", help="The item's weight, 0 to 1.", metavar="W")
     ] = None,
@@ -49,14 +63,19 @@ def set_line(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Change one line of a preferences file; comments and all other lines stay.
+    """Change one line of a preferences file, and keep the others.
 
-    The file is changed in place, and only if it can be used before and after.
+    Comments stay. The file is changed in place, and only if it can be used before and after.
     """
     from reticent.preferences import Preferences, PreferencesError
     from reticent.preferences.syntax import read_text
 
-    edit = _edit(provider, attribute, item, epsilon, weight, withhold, clear)
+    if item is None and attribute is None and (total is not None or renews is not None):
+        edit = _edit_provider(provider, epsilon, total, renews, weight is None, withhold or clear)
+    elif total is not None or renews is not None:
+        raise Failure("--total and --renews are of a provider", why="leave out the rest")
+    else:
+        edit = _edit(provider, attribute, item, epsilon, weight, withhold, clear)
     text = read_text(file, str(file))
     try:
         edited = edit(text)
@@ -107,6 +126,24 @@ def _edit(
         if withhold:
             return lambda text: editing.remove_provider(text, provider)
     raise Failure("these options do not go together", why=f"give {_HOW}")
+
+
+def _edit_provider(
+    provider: str | None,
+    epsilon: str | None,
+    total: str | None,
+    renews: str | None,
+    alone: bool,
+    withheld: bool,
+) -> Callable[[str], str]:
+    """A change of what a provider may learn in one release, in all, and until when."""
+    from reticent.preferences import editing
+
+    if provider is None or not alone or withheld:
+        raise Failure("--total and --renews go with --provider and --epsilon only")
+    given = {"epsilon": epsilon, "total": total, "renews": renews}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return lambda text: editing.set_provider(text, provider, **changes)
 
 
 def _changed(text: str, edited: str) -> list[str]:

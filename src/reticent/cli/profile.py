@@ -119,8 +119,9 @@ def profile(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """A person's profile, or everybody's, changed so that it tells little about a secret.
+    """A profile, changed so that it tells little about a secret.
 
+    Of one person or, with --out, of everybody, through a mapping from reticent fit mapping.
     Only the columns of the mapping leave, and the column that names people; the secret itself plays
     no part. A profile that the mapping does not know is released as the mapping's rule says. Bits
     on average do not add as epsilon does: the ledger notes the release of each person, at cost 0.
@@ -157,7 +158,8 @@ def profile(
     )
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
-        noted = Outlook(f"ledger: {purse.where}: {NOTED}", {"ledger": purse.where})
+        facts = {"ledger": purse.where, "allowed": True}
+        noted = Outlook(f"ledger: {purse.where}: {NOTED}", facts)
         agreed.say(as_json, noted)
         return
     agree = agreement(context, yes)

@@ -61,7 +61,7 @@ class ProfileTable:
             why = "--person ID releases one of them, --out FILE everybody"
             raise Failure(f"{self.people.file} holds more than one person", why=why)
         if self.ids is None:
-            why = "--id-column says which column names people"
+            why = "--id says which column names people"
             raise Failure("--person needs a column that names people", why=why)
         mine = np.flatnonzero(self.people.column(self.ids) == person.strip())
         if not len(mine):
@@ -101,7 +101,7 @@ class ProfileTable:
         try:
             if once is not None:
                 if self.ids is None:
-                    why = "--id-column says which column names people"
+                    why = "--id says which column names people"
                     raise Failure("--once needs a column that names people", why=why)
                 names = self.people.column(self.ids).tolist()
                 return drawn_once(recoding, self.rows, names, self.ids, once, source)

@@ -16,12 +16,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-import typer
-
 from reticent.amounts import show_up
-from reticent.cli.failures import ExitCode, Failure
+from reticent.cli.failures import Failure, Refusal
 from reticent.cli.mapping_numbers import up
-from reticent.cli.output import talk
+from reticent.cli.prefs import unusable
 
 if TYPE_CHECKING:
     from reticent.guarantees import card as cards
@@ -46,9 +44,7 @@ def read_wishes(path: Path | None, provider: str | None) -> Preferences | None:
     try:
         wishes = Preferences.read(file)
     except PreferencesError as error:
-        words = ("reticent", "prefs", "check", str(file))
-        following = shlex.join(words) if file.is_file() else ""
-        raise Failure(str(error), next_command=following) from None
+        raise unusable(error, file) from None
     if provider is None:
         why = "--provider NAME says who gets the profile; who is not named there gets nothing"
         raise Failure(f"{file} says who may get something", why=why)
@@ -96,10 +92,7 @@ class Asked:
 
     def _refuse(self, what: str, why: str, wishes: Preferences) -> NoReturn:
         following, more = self._instead(wishes)
-        talk(f"refused: {what}")
-        talk(f"  {why}{more}")
-        talk(f"  next: {following}")
-        raise typer.Exit(ExitCode.REFUSED)
+        raise Refusal(what, why=f"{why}{more}", next_command=following)
 
     def _instead(self, wishes: Preferences) -> tuple[str, str]:
         """The command that learns a mapping which keeps every limit; or why there is none."""

@@ -155,7 +155,7 @@ def similarity(
     check_files(card, suffixes=CARDS)
     purse, payers = Purse(ledger, key, quiet=as_json), of_people((first, second), total)
     if dry_run:
-        plan.say(as_json, purse.outlook(payers))
+        plan.say(as_json, purse.outlook(payers, plan.charge))
         return
     agree = agreement(context, yes)
     pair = _pair(read(path, columns), path, (first, second))

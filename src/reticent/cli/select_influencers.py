@@ -100,7 +100,7 @@ def influencers(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """The names of the k most influential nodes of a graph, so that no single link shows.
+    """The k most influential nodes of a graph; no link shows.
 
     Nodes and the bound are public, links are private. The result is a set: the order of names means
     nothing.
@@ -116,7 +116,7 @@ def influencers(
     before = _plan(wish, way, epsilon, declared, declared=named is not None)
     purse, payers = Purse(ledger, key, quiet=as_json), of_data_set(path, data_set, total)
     if dry_run:
-        before.say(as_json, purse.outlook(payers))
+        before.say(as_json, purse.outlook(payers, before.charge))
         return
     agree = agreement(context, yes)
     graph = read_edges(path, columns, named)

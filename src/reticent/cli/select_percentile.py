@@ -114,11 +114,12 @@ def percentile(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Who is near a percentile of values, or with --number a number that is near it.
+    """Who is near a percentile of values, or what number is.
 
-    A number is usually what one wants: it is nearer, and points at nobody. Values are private; how
-    many people there are, who they are, and the range of values are public. Values outside the
-    range are clamped, what is no number counts as the least, and nothing reports either.
+    With --number a number is released, without it the name of a person. A number is usually what
+    one wants: it is nearer, and points at nobody. Values are private; how many people there are,
+    who they are, and the range of values are public. Values outside the range are clamped, what is
+    no number counts as the least, and nothing reports either.
     """
     from reticent.mechanisms.base import Release
     from reticent.noise import Source
@@ -129,7 +130,8 @@ def percentile(
     asked = _asked(p, epsilon, upper, way, number, step, lower, ids)
     purse, payers = Purse(ledger, key, quiet=as_json), of_data_set(path, data_set, total)
     if dry_run:
-        asked.plan(people).say(as_json, purse.outlook(payers))
+        planned = asked.plan(people)
+        planned.say(as_json, purse.outlook(payers, planned.charge))
         return
     asked.plan(None)  # wrong options are found before the table is read
     agree = agreement(context, yes)

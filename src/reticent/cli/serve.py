@@ -26,7 +26,15 @@ import typer
 
 from reticent.cli.failures import Failure, reason
 from reticent.cli.gateway_keys import enter_path
-from reticent.cli.gateway_open import USUAL, Database, check_ready, gateway_at, is_server, named
+from reticent.cli.gateway_open import (
+    USUAL,
+    Database,
+    check_ready,
+    gateway_at,
+    is_server,
+    makes,
+    named,
+)
 from reticent.cli.output import Json, say, say_json, talk
 from reticent.cli.serve_place import LOST, Place, checked
 
@@ -170,9 +178,9 @@ def _database(address: str, demo: bool, fleeting: bool) -> Iterator[str]:
     """The database that was asked for, or one that is gone afterwards."""
     if not fleeting:
         if not (demo or is_server(address) or Path(address).is_file()):
-            why = "to look around first: reticent serve --demo"
-            init = f"reticent gateway init --catalogue FILE{named(address)}"
-            raise Failure(f"there is no gateway at {address}", why=why, next_command=init)
+            why = f"{makes(address)}; --demo makes one to look around in"
+            again = "reticent serve --demo"
+            raise Failure(f"there is no gateway at {address}", why=why, next_command=again)
         yield address
         return
     with tempfile.TemporaryDirectory(prefix="reticent-demo-") as folder:

@@ -6,7 +6,6 @@ Not here  the server (serve.py).
 from __future__ import annotations
 
 import ipaddress
-import shlex
 import socket
 from dataclasses import dataclass
 
@@ -52,11 +51,10 @@ def checked(place: Place) -> Place:
         if not name or "/" in name or ":" in name or " " in name:
             raise Failure(f"--behind must be a host name alone, as gateway.example, got {name!r}")
     if not (_is_local(place.host) or place.behind or place.plain):
-        again = f"reticent serve --host {shlex.quote(place.host)} --behind HOSTNAME"
         raise Failure(
             f"{place.host} can be reached from other machines, and this server has no TLS",
-            why=f"{LOST}; put a proxy in front, or accept that by --plain-http",
-            next_command=again,
+            why=f"{LOST}; put a proxy in front and name it by --behind, or accept that by "
+            "--plain-http",
         )
     if place.plain and not place.behind:
         talk(f"caution: {LOST}")

@@ -49,10 +49,10 @@ def columns(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """A form for what is public about a table, with the names in its header only.
+    """A form for what is public about a table, to be filled in.
 
-    Fill it in by hand and give it to `reticent train tree --declare`. No value of the table is
-    shown: what is declared must not depend on the data.
+    It holds the names in the header only. Fill it in by hand and give it to `reticent train tree
+    --declare`. No value of the table is shown: what is declared must not depend on the data.
     """
     from reticent.cli.train_tables import named, read_table
 

@@ -155,7 +155,7 @@ def tree(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Grow a decision tree in which no single row shows, with its guarantee card.
+    """Grow a decision tree in which no single row shows.
 
     Splits are chosen at random, good ones far more often, and leaves hold noisy counts; so all that
     is computed from the tree is private, too. Columns, ranges, categories and classes are public
@@ -175,7 +175,7 @@ def tree(
     plan = plan_of(grower, declared, target, declare)
     purse, payers = Purse(ledger, key, quiet=as_json), of_data_set(path, data_set, total)
     if dry_run:
-        plan.say(as_json, purse.outlook(payers))
+        plan.say(as_json, purse.outlook(payers, plan.charge))
         return
     agree = agreement(context, yes)
     with progress(2) as step:

@@ -5,7 +5,7 @@ Not here  starting it (cli/serve.py), what it does (gateway/).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from reticent.gateway import Gateway
 
+ENTER = "/enter"
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 _DESCRIPTION = "Ask for releases of people's data, as far as each of them allows."
 
@@ -60,6 +61,7 @@ def make_app(
     app.state.waiting = 0
     app.include_router(api.router)
     for pages in (door, pages_people.router, pages_engineer.router):
+        _answer_head(pages.routes)
         app.include_router(pages, include_in_schema=False)
     static = StaticFiles(directory=str(files("reticent.console") / "static"))
     app.mount("/static", static, name="static")
@@ -69,6 +71,19 @@ def make_app(
     app.add_exception_handler(Exception, _unforeseen)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return Guard(app, hosts=hosts, secure=secure, limits=limits)
+
+
+def _answer_head(routes: Iterable[Any]) -> None:
+    """Let HEAD ask for what GET would give, as HTTP has it; but a link that lets in is not used up.
+
+    The server sends no body after HEAD.
+    """
+    for route in routes:
+        inner = getattr(route, "original_router", None)
+        if inner is not None:
+            _answer_head(inner.routes)
+        elif "GET" in route.methods and route.path != ENTER:
+            route.methods.add("HEAD")
 
 
 def _problem(request: Request, error: Any) -> Response:

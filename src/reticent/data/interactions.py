@@ -37,6 +37,13 @@ _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error),
 )  # what numpy and zipfile raise on a file that is no archive of arrays
 FORMATS = (".csv", ".csv.gz", ".parquet", ".npz")
+_ALSO = {
+    "user": "userid uid person personid customer customerid member memberid visitor visitorid",
+    "item": "itemid iid movie movieid film filmid artist artistid track trackid song songid "
+    "book bookid product productid article articleid",
+}  # other names of these columns, without signs; of the weights there are none: a rating is no wish
+_ALIKE = {name: frozenset(others.split()) for name, others in _ALSO.items()}
+_HINT = "if it has another name: --columns NAME,NAME,NAME"
 
 
 class TableError(ParameterError):
@@ -53,6 +60,9 @@ class TableError(ParameterError):
 @dataclass(frozen=True, slots=True)
 class Columns:
     """What the columns of a long table are called; capitals do not matter.
+
+    Where nothing is said, a table without ``user`` or ``item`` may have one column of another usual
+    name instead, as ``user_id`` or ``movieId``. Ratings and counts are never taken for weights.
 
     >>> Columns.parse("reader,book")
     Columns(user='reader', item='book', weight=None, weight_optional=False)
@@ -126,26 +136,34 @@ def _wrong(path: Path, rule: str) -> TableError:
     return TableError(path.name, f"must be {rule}")
 
 
-def _no_column(path: Path, name: str, count: int) -> TableError:
-    if count:
-        return TableError(path.name, f"has more than one column called {name!r}")
-    hint = "if it has another name: --columns NAME,NAME,NAME"
-    return TableError(path.name, f"has no column called {name!r}; {hint}")
-
-
-def _places(path: Path, header: list[str], columns: Columns) -> tuple[int, int, int | None]:
+def find_columns(
+    file: str, header: list[str], columns: Columns, *, hint: str = _HINT
+) -> tuple[int, int, int | None]:
     """Where person, item and weight stand in a line."""
     names = [name.strip().casefold() for name in header]
+    usual = columns == Columns()  # nothing was said
 
     def place(name: str) -> int:
         count = names.count(name.strip().casefold())
-        if count != 1:
-            raise _no_column(path, name, count)
-        return names.index(name.strip().casefold())
+        if count == 1:
+            return names.index(name.strip().casefold())
+        if count:
+            raise TableError(file, f"has more than one column called {name!r}")
+        alike = [i for i, own in enumerate(names) if usual and _bare(own) in _ALIKE[name]]
+        if len(alike) == 1:
+            return alike[0]
+        if alike:
+            several = ", ".join(names[i] for i in alike)
+            raise TableError(file, f"has more than one column for the {name}: {several}; {hint}")
+        raise TableError(file, f"has no column called {name!r}; {hint}")
 
     weight = columns.weight
     absent = weight is None or (columns.weight_optional and weight.strip().casefold() not in names)
     return place(columns.user), place(columns.item), None if absent else place(weight or "")
+
+
+def _bare(name: str) -> str:
+    return "".join(letter for letter in name if letter.isalnum())
 
 
 def _read_csv(path: Path, columns: Columns) -> _Lines:
@@ -158,7 +176,7 @@ def _read_csv(path: Path, columns: Columns) -> _Lines:
             header = next(rows, None)
             if header is None:
                 raise TableError(path.name, "is empty")
-            places = _places(path, header, columns)
+            places = find_columns(path.name, header, columns)
             lines = _numbered(rows, len(header), places)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise _wrong(path, "a file packed by gzip") from None
@@ -212,7 +230,7 @@ def _read_parquet(path: Path, columns: Columns) -> _Lines:
         try:
             held = parquet.ParquetFile(file)
             names = held.schema_arrow.names
-            places = _places(path, names, columns)
+            places = find_columns(path.name, names, columns)
             wanted = [names[place] for place in places if place is not None]
             table = held.read(columns=wanted)
             return _from_table(table.select(wanted))

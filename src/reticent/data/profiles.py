@@ -22,6 +22,8 @@ from reticent.errors import ParameterError, require
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from reticent.data.interactions import Columns
+
 WEIGHT_BITS = 20
 FULL_WEIGHT = 1 << WEIGHT_BITS
 
@@ -79,6 +81,34 @@ class Profiles:
         who, what = matrix.row[kept].astype(np.int64), matrix.col[kept].astype(np.int64)
         people, items = (range(size) for size in matrix.shape)
         return cls._from_entries(who, what, units[kept], people, items)
+
+    @classmethod
+    def from_frame(cls, frame: Any, columns: Columns | None = None) -> Profiles:
+        """From a long table in a pandas or polars frame or an Arrow table, one line per item.
+
+        Names stay what they are, text or whole numbers. Lines and weights count as in a file, and
+        so do the names of columns: without one called weight every item counts in full.
+
+        >>> import pyarrow
+        >>> lines = {"user_id": [7, 7, 9], "item_id": ["Heat", "Up", "Up"], "rating": [5, 3, 4]}
+        >>> club = Profiles.from_frame(pyarrow.table(lines))
+        >>> club.people, club.items, bool((club.weights == FULL_WEIGHT).all())
+        ([7, 9], ['Heat', 'Up'], True)
+        """
+        from reticent.data.frame_tables import Interactions  # which needs this module
+
+        return Interactions.of(frame, columns).profiles
+
+    def to_csr(self) -> Any:
+        """The weights as a scipy sparse matrix; an item of weight 0 is stored as 0.
+
+        >>> Profiles.of(["ann", "bob"], ["Heat", "Up"], [1, 0.5]).to_csr().toarray().tolist()
+        [[1.0, 0.0], [0.0, 0.5]]
+        """
+        shape = (len(self), self.n_items)
+        return sparse.csr_array(
+            (self.weights / FULL_WEIGHT, self.indices.copy(), self.indptr.copy()), shape=shape
+        )
 
     @classmethod
     def _from_entries(

@@ -61,7 +61,7 @@ def card_markdown(card: Card) -> str:
 def card_html(card: Card) -> str:
     """A card as one HTML file without script that asks nothing of the network."""
     facts = card_facts(card)
-    style = (resources.files("reticent.guarantees") / "card.css").read_text(encoding="utf-8")
+    style = card_style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     lines = [
@@ -77,27 +77,46 @@ def card_html(card: Card) -> str:
         f"<style>{style}</style>",
         "</head>",
         "<body>",
-        "<main>",
+        '<main class="card">',
         "<header>",
         f"<h1>{escape(facts.title)}</h1>",
         f'<p class="kind">{escape(facts.kind)}</p>',
         "</header>",
-        *(f'<p class="warning">{escape(text)}</p>' for text in facts.warnings),
+        *_html_warnings(facts),
+        '<section class="consequences" aria-label="In words">',
         *_html_consequences(facts),
-        "<table>",
-        "<caption>The facts behind these words</caption>",
-        "<tbody>",
-        *(_html_row(label, parts) for label, parts in facts.rows),
-        "</tbody>",
-        "</table>",
-        "<footer>",
-        *(f"<p>{escape(name)} <code>{escape(value)}</code></p>" for name, value in facts.marks),
-        "</footer>",
+        "</section>",
+        *_html_facts(facts),
         "</main>",
         "</body>",
         "</html>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def card_article(card: Card) -> str:
+    """A card as part of a page that has ``card_style``: words first, facts behind a summary."""
+    facts = card_facts(card)
+    lines = [
+        '<article class="card">',
+        f"<h3>{escape(facts.title)}</h3>",
+        f'<p class="kind">{escape(facts.kind)}</p>',
+        *_html_warnings(facts),
+        '<div class="consequences">',
+        *_html_consequences(facts),
+        "</div>",
+        "<details>",
+        "<summary>The facts behind these words</summary>",
+        *_html_facts(facts),
+        "</details>",
+        "</article>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def card_style() -> str:
+    """The style sheet of cards; all of it but colours and the page speaks of ``.card`` only."""
+    return (resources.files("reticent.guarantees") / "card.css").read_text(encoding="utf-8")
 
 
 def _filled(text: str, *, indent: str = "  ") -> str:
@@ -142,13 +161,29 @@ def _html_consequences(facts: Facts) -> list[str]:
             "</div>",
         ]
     return [
-        '<section class="consequences" aria-label="In words">',
         *pictures,
         '<div class="words">',
         f'<p class="odds{"" if pictures or facts.warnings else " alone"}">{escape(first)}</p>',
         *(f"<p>{escape(text)}</p>" for text in others),
         "</div>",
-        "</section>",
+    ]
+
+
+def _html_warnings(facts: Facts) -> list[str]:
+    return [f'<p class="warning">{escape(text)}</p>' for text in facts.warnings]
+
+
+def _html_facts(facts: Facts) -> list[str]:
+    return [
+        "<table>",
+        "<caption>The facts behind these words</caption>",
+        "<tbody>",
+        *(_html_row(label, parts) for label, parts in facts.rows),
+        "</tbody>",
+        "</table>",
+        "<footer>",
+        *(f"<p>{escape(name)} <code>{escape(value)}</code></p>" for name, value in facts.marks),
+        "</footer>",
     ]
 
 

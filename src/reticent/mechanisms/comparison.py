@@ -11,7 +11,7 @@ the mechanism is there to hide: compare on public data of the same kind, or on m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
@@ -22,18 +22,19 @@ from reticent.errors import require
 from reticent.mechanisms.reading import read_reals
 from reticent.mechanisms.selection_laws import chances_of
 from reticent.mechanisms.top_dampened import TopDampened
+from reticent.noise import Source
 from reticent.rational import Number, whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from reticent.mechanisms.dampening import Scored
-    from reticent.noise import Source
 
     Reals: TypeAlias = NDArray[np.float64]
 
 Progress: TypeAlias = Callable[[str], None]
 _Z = 1.959964  # of a 95 % interval
+_SEED_BITS = 128  # the most that a seeded source takes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,29 +82,34 @@ def compare(
     runs: int = 100,
     source: Source,
     truth: ArrayLike | None = None,
+    only: Collection[str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Compared, ...]:
-    """Every way at every budget. The result is private if the data are.
+    """Every way at every budget, or ``only`` some of them. The result is private if the data are.
 
     ``truth`` are the utilities that count, if they are not those that are scored. One candidate is
-    chosen by a law that is computed; several are drawn ``runs`` times.
+    chosen by a law that is computed; several are drawn ``runs`` times, in each run from the same
+    stream by every way and at every budget, so that ways differ less by luck.
     """
     whole(runs, "runs", least=1)
     require(len(epsilons) > 0, "epsilons", "none", "one or more")
     n = mechanism.whole.candidates
     values = np.nan_to_num(read_reals(data.utilities if truth is None else truth, n), nan=0.0)
+    seeds = [source.bits(_SEED_BITS) for _ in range(runs)]
     found = []
     for epsilon in epsilons:
         for way, one in ways(mechanism.at(epsilon)).items():
+            if only is not None and way not in only:
+                continue
             if progress is not None:
                 progress(f"{way} at epsilon {float(Fraction(epsilon)):g}")
             judged = _computed if one.k == 1 and not one.test else _drawn
-            found.append(judged(way, one, data, values, runs, source))
+            found.append(judged(way, one, data, values, seeds))
     return tuple(found)
 
 
 def _computed(
-    way: str, one: TopDampened, data: Scored, values: Reals, runs: int, source: Source
+    way: str, one: TopDampened, data: Scored, values: Reals, seeds: Sequence[int]
 ) -> Compared:
     chances = chances_of(one.round.scores(data), one.round.rate, one.round.law)
     right = float(chances[values == values.max()].sum())
@@ -112,18 +118,18 @@ def _computed(
 
 
 def _drawn(
-    way: str, one: TopDampened, data: Scored, values: Reals, runs: int, source: Source
+    way: str, one: TopDampened, data: Scored, values: Reals, seeds: Sequence[int]
 ) -> Compared:
     edge = np.partition(values, -one.k)[-one.k]
     above = int((values > edge).sum())  # ties at the edge are as good as each other
     best = np.sort(values)[-one.k :].mean()
     overlaps, losses = [], []
-    for _ in range(runs):
-        chosen = values[list(one.release(data, source).value)]
+    for seed in seeds:
+        chosen = values[list(one.release(data, Source.seeded(seed)).value)]
         level = min(int((chosen == edge).sum()), one.k - above)
         overlaps.append((int((chosen > edge).sum()) + level) / one.k)
         losses.append(best - chosen.mean())
-    share = float(np.mean(overlaps))
+    share, runs = float(np.mean(overlaps)), len(seeds)
     return _compared(way, one, share, _interval(share, runs), float(np.mean(losses)), runs)
 
 

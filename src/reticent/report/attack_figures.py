@@ -1,19 +1,27 @@
 """Figures of what an attacker still gains: ROC curves under their ceiling, what columns tell.
 
 Theory    docs/theory/mapping.md, Theorem 7 (no attacker beats Bayes)
-Not here  attackers (tasks/inference.py), the mapping itself (mapping_figures.py), colours and file
-          format (style.py).
+Not here  attackers (tasks/inference.py), what a promise allows and when a curve is above it
+          (roc.py), the mapping itself (mapping_figures.py), colours and file format (style.py).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from reticent.errors import require
+from reticent.report.roc import (
+    Measured,
+    check_rates,
+    excess,
+    found_between,
+    promised_curve,
+    thinned,
+)
 from reticent.report.style import (
     BLUE,
     GREEN,
@@ -31,7 +39,7 @@ from reticent.report.style import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reticent.tasks.inference import Attack
+    from reticent.tasks.best_attack import Attack
 
     Reals: TypeAlias = NDArray[np.float64]
 
@@ -65,38 +73,24 @@ def roc_figure(
     """
     require(len(attacks) > 0, "attacks", "none", "at least one attack")
     for attack in (*attacks, *before):
-        _check_rates("attacks", (attack.false_rates, attack.true_rates))
+        check_rates("attacks", (attack.false_rates, attack.true_rates))
         ordered = 0 <= attack.low <= attack.high <= 1
         require(ordered, "attacks", "other", "of intervals within 0 and 1")
     made, axes = figure(4.6, 4.6)
     axes.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="a coin: 0.5")
     if ceiling is not None:
-        _check_rates("ceiling", ceiling)
+        check_rates("ceiling", ceiling)
         label = f"no attack on releases can be above: {_area(ceiling):.3f}"
         axes.plot(*ceiling, color="black", linewidth=2, label=label, gid="ceiling", zorder=1.5)
     headings = _draw_attacks(axes, attacks, before)
-    axes.set_xlim(-0.01, 1.01)
-    axes.set_ylim(-0.01, 1.01)
-    axes.set_aspect("equal")
+    _rates_axes(axes)
     axes.set_xlabel("false alarms among people without the secret")
     axes.set_ylabel("found among people with it")
-    axes.grid(color=_LIGHT)
     legend = legend_below(made, axes, fontsize=9, title="AUC with 95 % interval", handlelength=3.2)
     for words in legend.get_texts():
         if words.get_text() in headings:
             words.set_fontweight("bold")
     return svg(made, says=_roc_says(attacks, before, ceiling, slack))
-
-
-def _check_rates(name: str, curve: tuple[Reals, Reals]) -> None:
-    x, y = (np.asarray(side, dtype=np.float64) for side in curve)
-    require(x.ndim == 1 and x.shape == y.shape and len(x) > 1, name, "other", "pairs of rates")
-    most = 1 + 1e-9  # sums of chances are rounded
-    inside = bool(((x >= 0) & (x <= most) & (y >= 0) & (y <= most)).all())
-    rising = bool((np.diff(x) >= 0).all() and (np.diff(y) >= 0).all())
-    require(inside and rising, name, "other", "of rates that rise within 0 and 1")
-    whole = x[0] == 0 and math.isclose(x[-1], 1)
-    require(whole, name, "other", "of false rates from 0 to 1")
 
 
 def _draw_attacks(axes: Any, attacks: Sequence[Attack], before: Sequence[Attack]) -> set[str]:
@@ -152,6 +146,88 @@ def _roc_says(
         return f"{says}; no attack is above it."
     names = ", ".join(f"{a.attacker} trained on {a.trained_on} {_interval(a)}" for a in over)
     return f"{says}. Above it, which must not be: {names}."
+
+
+def promise_roc_figure(
+    curves: Sequence[Measured],
+    *,
+    epsilon: float | Fraction,
+    delta: float | Fraction = 0.0,
+    before: Sequence[Measured] = (),
+    best: tuple[Reals, Reals] | None = None,
+) -> str:
+    """ROC curves of attacks under the ceiling that (epsilon, delta) promises.
+
+    ``before`` are attacks on what was not released so, which nothing binds; ``best`` the curve of
+    the best possible test, if it is known. What is above the ceiling is shaded: nothing may be.
+    """
+    require(len(curves) > 0, "curves", "none", "at least one curve")
+    ceiling = promised_curve(epsilon, delta)
+    made, axes = figure(4.9, 4.6)
+    axes.fill_between(*ceiling, 1.02, color=_LIGHT, alpha=0.6, linewidth=0, gid="forbidden")
+    axes.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="a coin: area 0.500")
+    told = f"epsilon {float(epsilon):g}" + (f", delta {float(delta):g}" if delta else "")
+    label = f"promised at {told}, none above: {_area(ceiling):.3f}"
+    axes.plot(*ceiling, color="black", linewidth=2, label=label, gid="ceiling", zorder=1.5)
+    if best is not None:
+        check_rates("best", best)
+        label = f"best possible test: {_area(best):.3f}"
+        axes.plot(*best, color=GREY, linewidth=1.5, linestyle="--", label=label)
+    colours = [*([ORANGE] * len(before)), *[BLUE, GREEN, PURPLE, SKY] * len(curves)]
+    for place, curve in enumerate((*before, *curves)):
+        _draw_measured(axes, curve, place, colours[place])
+    _rates_axes(axes)
+    axes.set_xlabel("false alarms")
+    axes.set_ylabel("found")
+    legend_below(made, axes, fontsize=9, title=_trials((*before, *curves)), handlelength=3.2)
+    return svg(made, says=_promise_says(curves, before, ceiling, told))
+
+
+def _draw_measured(axes: Any, curve: Measured, place: int, colour: str) -> None:
+    line, marker = _STYLES[place % len(_STYLES)]
+    kept = thinned(*curve.rates)
+    x, y = (side[kept] for side in curve.rates)
+    low, high = (side[kept] for side in found_between(curve))
+    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.plot(
+        x,
+        y,
+        color=colour,
+        linestyle=line,
+        linewidth=1.3,
+        marker=marker,
+        markersize=4,
+        markevery=(0.03 * (place % 5), 0.15),
+        label=f"{shortened(curve.name, 34)}: {curve.area:.3f}",
+    )
+
+
+def _rates_axes(axes: Any) -> None:
+    axes.set_xlim(-0.01, 1.01)
+    axes.set_ylim(-0.01, 1.01)
+    axes.set_aspect("equal")
+    axes.grid(color=_LIGHT)
+
+
+def _trials(curves: Sequence[Measured]) -> str:
+    counts = {curve.positives + curve.negatives for curve in curves}
+    trials = " to ".join(f"{n:,}" for n in sorted({min(counts), max(counts)}))
+    return f"area under the curve; bands: 95 % in {trials} trials"
+
+
+def _promise_says(
+    curves: Sequence[Measured], before: Sequence[Measured], ceiling: tuple[Reals, Reals], told: str
+) -> str:
+    best = max(curves, key=lambda curve: curve.area)
+    says = f"The strongest attack, {best.name}, has area {best.area:.3f}"
+    if before:
+        was = max(before, key=lambda curve: curve.area)
+        says += f"; before, {was.name} had {was.area:.3f}"
+    says += f". The ceiling promised at {told} has {_area(ceiling):.3f}"
+    over = [curve.name for curve in curves if excess(curve, ceiling) > 0]
+    if not over:
+        return f"{says}; no curve is above it."
+    return f"{says}. Above it, which must not be: {', '.join(over)}."
 
 
 def feature_figure(names: Sequence[str], before: Sequence[float], after: Sequence[float]) -> str:

@@ -1,4 +1,4 @@
-"""What a report says, as values: summary, sections with figures, tables and cards, and how to redo it.
+"""What a report says, as values: summary, sections of figures, tables and cards, how to redo it.
 
 Not here  its HTML (page.py), figures (one file per subject), what is made of a command's results
           (runs.py).

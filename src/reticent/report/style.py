@@ -12,7 +12,7 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib import import_module
 from typing import Any
@@ -41,6 +41,20 @@ def figure(width: float, height: float) -> tuple[Any, Any]:
     with matplotlib.rc_context(_SETTINGS):
         made = import_module("matplotlib.figure").Figure(figsize=(width, height))
         return made, made.add_subplot()
+
+
+def panels(width: float, height: float, shares: Sequence[float]) -> tuple[Any, list[Any]]:
+    """A figure of axes one below another, of these shares of its height, that share their x."""
+    made, first = figure(width, height)
+    matplotlib = import_module("matplotlib")
+    with matplotlib.rc_context(_SETTINGS):
+        first.remove()
+        grid = made.add_gridspec(len(shares), 1, height_ratios=list(shares), hspace=0.12)
+        top = made.add_subplot(grid[0])
+        below = [made.add_subplot(grid[place], sharex=top) for place in range(1, len(shares))]
+    for axes in (top, *below)[:-1]:
+        axes.tick_params(labelbottom=False)
+    return made, [top, *below]
 
 
 def svg(made: Any, *, says: str) -> str:

@@ -1,6 +1,7 @@
-"""A private tree as a picture: an outline, a line for each node, with shares at the leaves.
+"""A private tree as a picture, an outline of it; and how right trees are, by depth and epsilon.
 
-Not here  the tree (tasks/trained_tree.py), colours (style.py).
+Not here  the tree (tasks/trained_tree.py), how curves are drawn (curve_figures.py), colours
+          (style.py).
 
 An outline stays legible on a phone, where a tree drawn from the top would need a wall. The first
 levels are drawn; what is below them is summed up. Everything shown was released with the tree.
@@ -9,12 +10,14 @@ levels are drawn; what is below them is summed up. Everything shown was released
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from reticent.errors import require
+from reticent.report.curve_figures import Point, check_points, draw_curves, finish, x_axis
 from reticent.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, figure, shortened, svg
 from reticent.tasks.trained_tree import TrainedTree
 
@@ -42,6 +45,67 @@ class _Row:
     parent: int | None  # its line
     edge: str
     left_out: int = 0  # branches, or leaves below a node that is not opened
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyAt:
+    """Trees of one depth at one epsilon: the share of new rows that they tell right, in 100."""
+
+    depth: int
+    epsilon: float
+    accuracy: float
+    low: float
+    high: float
+
+
+def accuracy_figure(
+    rows: Sequence[AccuracyAt],
+    *,
+    what: str,
+    runs: int,
+    reference: Mapping[int, float],
+    commonest: float | None = None,
+    says: str | None = None,
+) -> str:
+    """Accuracy against epsilon for each depth, and dotted what a tree without privacy reaches.
+
+    ``reference`` has that for each depth, or for some; ``commonest`` is the share of the commonest
+    class, which any guess of it reaches.
+    """
+    points = [Point(f"depth {r.depth}", r.epsilon, r.accuracy, r.low, r.high) for r in rows]
+    check_points(points)
+    shares = [*(row.accuracy for row in rows), *reference.values(), commonest or 0.0]
+    require(all(0 <= share <= 100 for share in shares), "rows", "other", "of shares from 0 to 100")
+    require(runs >= 1, "runs", runs, "at least 1")
+    made, axes = figure(5.6, 3.9)
+    draw_curves(axes, points)
+    colours = {line.get_label(): line.get_color() for line in axes.get_lines()}
+    for depth, share in reference.items():
+        name = f"depth {depth}"
+        label = f"{name} without privacy: {share:.1f}"
+        look = {"color": colours.get(name, GREY), "linestyle": ":", "linewidth": 1.4}
+        axes.axhline(share, label=label, **look)
+    if commonest is not None:
+        label = f"always the commonest class: {commonest:.1f}"
+        axes.axhline(commonest, color=GREY, linestyle="--", linewidth=1, label=label)
+    axes.set_ylabel("told right of 100 new rows")
+    x_axis(axes, [row.epsilon for row in rows], "epsilon")
+    finish(made, axes, what, f"bands: 95 % of {runs:,} runs")
+    return svg(made, says=says or _accuracy_says(rows, what, reference))
+
+
+def _accuracy_says(rows: Sequence[AccuracyAt], what: str, reference: Mapping[int, float]) -> str:
+    ends = min(row.epsilon for row in rows), max(row.epsilon for row in rows)
+    best = [
+        max((r for r in rows if r.epsilon == end), key=lambda row: row.accuracy) for end in ends
+    ]
+    told = " and ".join(
+        f"depth {row.depth} is right for {row.accuracy:.1f} of 100 at epsilon {row.epsilon:g}"
+        for row in best
+    )
+    most = max(reference.values(), default=None)
+    last = "" if most is None else f"; without privacy the best reaches {most:.1f}"
+    return f"For {what}, {told}{last}."
 
 
 def tree_figure(trained: TrainedTree, *, target: str) -> str:

@@ -21,13 +21,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reticent.data.catalogue import Catalogue
+from reticent.data.frame_tables import Interactions
+from reticent.data.interactions import Columns
 from reticent.errors import MissingExtra, require
 from reticent.guarantees import ITEM, Unit
+from reticent.mechanisms.base import Release
 from reticent.mechanisms.exposure import Exposure
 from reticent.mechanisms.modular import WEIGHT_BITS, grid_units
 from reticent.mechanisms.multilevel_plan import Goal, HistogramPlan, plan_many
 from reticent.noise import Source, discrete_laplace
 from reticent.preferences import Preferences
+from reticent.tasks.framed import FramedRelease
 from reticent.tasks.histogram import plan_for
 
 if TYPE_CHECKING:
@@ -115,6 +119,31 @@ class Histograms:
         scales = np.tile([float(scale) for scale in exact], (count, 1))
         epsilon, gap = np.full(count, float(plan.epsilon)), np.full(count, plan.gap)
         return self._released(people, exact, scales, epsilon, gap, source)
+
+    def release_frame(
+        self, frame: Any, columns: Columns | None = None, *, plan: HistogramPlan, source: Source
+    ) -> FramedRelease:
+        """Histograms of everybody in a long table, as a frame of its kind: person, attributes.
+
+        Attributes that the plan leaves out are not released. People stand in the order of first
+        appearance. Weights in the frame need a weighted task; a weighted task without them counts
+        every item in full.
+        """
+        if plan.attributes != self.catalogue.attributes:
+            only = replace(self, catalogue=self.catalogue.only(plan.attributes))
+            return only.release_frame(frame, columns, plan=plan, source=source)
+        lines = Interactions.of(frame, columns)
+        plain = self.weighted or not lines.weighted
+        require(plain, "weighted", False, "true for a frame with a column of weights")
+        profiles, places = lines.profiles, self.catalogue.places
+        where = np.array([places.get(str(name), -1) for name in profiles.items], dtype=np.int64)
+        weights = profiles.weights / _FULL if self.weighted else None
+        items = where[profiles.indices]
+        released = self.release_alike(
+            profiles.indptr, items, plan=plan, weights=weights, source=source
+        )
+        made = lines.by_person(released.values, released.attributes)
+        return FramedRelease(made, Release.by(plan.mechanism, released.values, source))
 
     def _people(self, offsets: Any, items: Any, weights: Any) -> _People:
         starts, held = np.asarray(offsets, np.int64), np.asarray(items, np.int64)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from reticent.data.frames import plain_cells
 from reticent.errors import MissingExtra, require
 from reticent.noise import Source
 from reticent.optim.mapping import Progress
@@ -139,4 +140,7 @@ class SparseMapping(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
 
 
 def _table(estimator: SparseMapping, X: ArrayLike, *, reset: bool) -> NDArray[Any]:  # noqa: N803
-    return np.asarray(validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=True))
+    cells = plain_cells(X)
+    return np.asarray(
+        validate_data(estimator, cells, reset=reset, dtype=None, ensure_all_finite=True)
+    )

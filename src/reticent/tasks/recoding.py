@@ -21,12 +21,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from reticent.data.frames import Frame
+from reticent.data.people_tables import in_ranges
 from reticent.errors import ParameterError, require
 from reticent.mechanisms.base import Release
 from reticent.mechanisms.mapping import ProfileMapping
 from reticent.mechanisms.reading import read_reals
 from reticent.noise import Source
 from reticent.optim.distances import Distance, distance_matrix, hamming, squared_euclidean
+from reticent.tasks.framed import FramedRelease
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -99,6 +102,12 @@ class Alphabet:
         counts = np.zeros((len(secrets), len(profiles)), dtype=np.int64)
         np.add.at(counts, (kind, which), 1)
         return cls(profiles, secrets, counts)
+
+    @classmethod
+    def of_frame(cls, frame: Any, public: Sequence[str], private: Sequence[str]) -> Alphabet:
+        """Count pairs of columns of a frame, named; a missing cell is a value of its own."""
+        held = Frame.of(frame)
+        return cls.of(_side_by_side(held, public), _side_by_side(held, private))
 
     @property
     def joint(self) -> NDArray[np.float64]:
@@ -214,13 +223,47 @@ class Recoding:
 
     def release_many(self, rows: NDArray[Any], source: Source) -> NDArray[Any]:
         """One draw for each row, without cards."""
+        drawn = self._drawn(rows, source)
+        released = self.profiles[np.maximum(drawn, 0)]
+        if (drawn < 0).any():
+            released = released.astype(object)
+            released[drawn < 0] = None
+        return np.asarray(released)
+
+    def _drawn(self, rows: NDArray[Any], source: Source) -> NDArray[np.int64]:
+        """The number of the profile that each row becomes, or -1 where it is withheld."""
         places = self.places(rows)
         drawn = self.mechanism.release_many(np.maximum(places, 0), source)
-        released = self.profiles[drawn]
-        if (places < 0).any():
-            released = released.astype(object)
-            released[places < 0] = None
-        return np.asarray(released)
+        return np.where(places < 0, -1, drawn)
+
+    def release_frame(self, frame: Any, source: Source) -> FramedRelease:
+        """One draw for each row of a frame, as a frame of its kind with the same index and names.
+
+        Only columns of the mapping are released, in the frame's order; others stay behind. A
+        column keeps its type if that can hold the profiles.
+        """
+        held = Frame.of(frame)
+        named = {held.named(name): j for j, name in enumerate(self.columns)}
+        drawn = self._drawn(self._cells(held, list(named)), source)
+        gaps = self.unknown == "withhold"
+        made = {
+            name: held.chosen(name, self.profiles[:, named[name]].tolist(), drawn, gaps=gaps)
+            for name in held.names
+            if name in named
+        }
+        rows = self.profiles.tolist()
+        value = [None if place < 0 else rows[place] for place in drawn.tolist()]
+        return FramedRelease(held.made(made, rows=True), Release.by(self.mechanism, value, source))
+
+    def _cells(self, frame: Frame, names: Sequence[Any]) -> NDArray[Any]:
+        """The frame's cells in the form of the profiles: text where these are text."""
+        found = np.empty((len(frame), len(names)), dtype=object)
+        for j, name in enumerate(names):
+            width = self.widths.get(self.columns[j])
+            text = all(isinstance(value, str) for value in self.profiles[:, j].tolist())
+            cells = frame.texts(name) if text else frame.cells(name)
+            found[:, j] = in_ranges(cells, width) if text and width is not None else cells
+        return found
 
 
 @dataclass(slots=True, eq=False)
@@ -245,6 +288,15 @@ class ReleaseOnce:
                 self.store[key] = self.recoding.release(profile, self.source).value
             told = self.store[key]
         return None if told is None else tuple(told)
+
+
+def _side_by_side(frame: Frame, names: Sequence[str]) -> NDArray[Any]:
+    require(len(names) > 0, "columns", "none", "one or more")
+    found = np.empty((len(frame), len(names)), dtype=object)
+    for j, name in enumerate(names):
+        cells = frame.cells(frame.named(name))
+        found[:, j] = [None if cell != cell else cell for cell in cells.tolist()]
+    return found
 
 
 def _key(row: Sequence[Any]) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reticent.data.frames import Frame
 from reticent.errors import require
 from reticent.guarantees import RECORD, Unit
 from reticent.mechanisms.base import Release
@@ -122,6 +123,18 @@ class TrainedTree:
         leaf = self.tree.leaf_of(encode(self.declared.columns, table))
         return np.asarray(self.node_shares[leaf])
 
+    def predict_frame(self, frame: Any) -> Any:
+        """The likeliest class of each row and the share of each, as a frame of the kind given.
+
+        Columns are called prediction and p(class); the index is that of the frame.
+        """
+        held = Frame.of(frame)
+        shares = self.shares(_named_columns(self.declared, held))
+        classes = list(self.declared.classes)
+        best = held.chosen(None, classes, shares.argmax(axis=1))
+        chances = {f"p({label})": shares[:, j] for j, label in enumerate(classes)}
+        return held.made({"prediction": best, **chances}, rows=True)
+
     def text(self) -> str:
         """The tree as indented lines, with the share of the likeliest class at each leaf."""
         return "\n".join(self._lines(0, 0, self.leaf_texts()))
@@ -218,3 +231,17 @@ def train(
     """Grow a tree from a table, column by column."""
     release = mechanism.release(declared.coded(table, labels), source)
     return TrainedTree(declared, release.value), release
+
+
+def train_frame(
+    declared: Declared, frame: Any, label: str, *, mechanism: PrivateTree, source: Source
+) -> tuple[TrainedTree, Release[Tree]]:
+    """Grow a tree from a frame: its declared columns, and the column ``label`` of classes."""
+    held = Frame.of(frame)
+    labels = held.cells(held.named(label))
+    table = _named_columns(declared, held)
+    return train(declared, table, labels, mechanism=mechanism, source=source)
+
+
+def _named_columns(declared: Declared, frame: Frame) -> list[NDArray[Any]]:
+    return [frame.cells(frame.named(column.name)) for column in declared.columns]

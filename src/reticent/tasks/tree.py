@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
+from reticent.data.frames import plain_cells
 from reticent.errors import MissingExtra, ParameterError, require
 from reticent.guarantees import Unit
 from reticent.guarantees.units import Relation
@@ -212,7 +213,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 def _cells(table: ArrayLike) -> ArrayLike:
     """Rows of a list, cell by cell: NumPy would read all of them as text if one of them is."""
     if not isinstance(table, (list, tuple)):
-        return table
+        return plain_cells(table)  # type: ignore[no-any-return]
     rows = [_list(row) if isinstance(row, (list, tuple)) else row for row in table]
     widths = {len(row) for row in rows if isinstance(row, np.ndarray) and row.ndim == 1}
     if len(widths) != 1 or not all(isinstance(row, np.ndarray) for row in rows):

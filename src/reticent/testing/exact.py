@@ -29,6 +29,8 @@ LawFunction: TypeAlias = Callable[[Data], Mapping[Any, Fraction]]
 ENCLOSED = Fraction(1, 1 << 150)
 """What a loss may exceed its claim by when laws are right to a relative 2**-200 only."""
 
+_MOST_HELD = 1 << 18  # probabilities of laws that are kept: some hundred megabytes at most
+
 
 @dataclass(frozen=True, slots=True)
 class Pair(Generic[Data]):
@@ -103,15 +105,15 @@ def verify_law(
     False
     """
     worst: dict[Hashable, Witness] = {}
-    known: dict[Any, Mapping[Any, Fraction]] = {}
+    known = _Known(law)
     count = 0
     for pair in pairs:
         count += 1
         claimed = _claim_of(pair.unit, claim)
         for one, other in ((pair.a, pair.b), (pair.b, pair.a)):
             witness = _worst(
-                _law_on(one, law, known),
-                _law_on(other, law, known),
+                known.law_on(one),
+                known.law_on(other),
                 Pair(one, other, pair.unit),
                 claimed,
             )
@@ -163,33 +165,48 @@ def _claim_of(unit: Hashable, claim: Number | Mapping[Hashable, Number]) -> Frac
     return exact
 
 
-def _law_on(
-    data: Data, law: LawFunction[Data], known: dict[Any, Mapping[Any, Fraction]]
-) -> Mapping[Any, Fraction]:
-    if data not in known:
-        known[data] = law(data)
-        total = sum(known[data].values(), Fraction(0))
-        proper = abs(total - 1) < ENCLOSED and min(known[data].values()) >= 0
-        require(proper, "law(data)", float(total), "probabilities that sum to 1")
-    return known[data]
+class _Known:
+    """Laws that were computed, the oldest forgotten: a large domain needs no more memory."""
+
+    __slots__ = ("_held", "_law", "_laws")
+
+    def __init__(self, law: LawFunction[Any]) -> None:
+        self._law, self._laws, self._held = law, dict[Any, Mapping[Any, Fraction]](), 0
+
+    def law_on(self, data: Any) -> Mapping[Any, Fraction]:
+        if data not in self._laws:
+            found = self._law(data)
+            total = sum(found.values(), Fraction(0))
+            proper = abs(total - 1) < ENCLOSED and min(found.values()) >= 0
+            require(proper, "law(data)", float(total), "probabilities that sum to 1")
+            self._laws[data] = found
+            self._held += len(found)
+            while self._held > _MOST_HELD and len(self._laws) > 2:
+                self._held -= len(self._laws.pop(next(iter(self._laws))))
+            return found
+        return self._laws[data]
 
 
 def _worst(
     on_a: Mapping[Any, Fraction], on_b: Mapping[Any, Fraction], pair: Pair[Any], claim: Fraction
 ) -> Witness:
-    witnesses = (
-        Witness(pair, outcome, p, on_b.get(outcome, Fraction(0)), claim)
-        for outcome, p in on_a.items()
-        if p > 0
-    )
-    worst = next(witnesses)
-    for witness in witnesses:
-        worst = witness if _exceeds(witness, worst) else worst
-    return worst
+    nothing = Fraction(0)
+    best, above, below = None, 0, 1  # p / q of the best so far
+    for outcome, p in on_a.items():
+        if not p:
+            continue
+        q = on_b.get(outcome, nothing)
+        # whole numbers: products of fractions would be reduced each time
+        up, down = p.numerator * q.denominator, q.numerator * p.denominator
+        if best is None or up * below > above * down:
+            best, above, below = outcome, up, down
+    return Witness(pair, best, on_a[best], on_b.get(best, nothing), claim)
 
 
 def _exceeds(one: Witness, other: Witness) -> bool:
-    return one.p * other.q > other.p * one.q
+    left = one.p.numerator * other.q.numerator * other.p.denominator * one.q.denominator
+    right = other.p.numerator * one.q.numerator * one.p.denominator * other.q.denominator
+    return left > right
 
 
 def _within(witness: Witness, tolerance: Fraction) -> bool:

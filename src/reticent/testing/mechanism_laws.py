@@ -1,7 +1,8 @@
 """The laws of our own mechanisms on tiny data, as fractions, for exact verification.
 
 Theory    docs/theory/auditing.md, "Exact verification"; the laws in docs/theory/noise.md
-Not here  the comparison with a claim (exact.py).
+Not here  the comparison with a claim (exact.py), choices by local sensitivity (local_laws.py),
+          profiles (profile_laws.py), mappings, whose promise is an average (leaks.py).
 
 A law starts from the public parameters of the mechanism and from its own reading of the data,
 grid included, so a wrong scale, a wrong rate or a grid that does not pay for itself is seen.
@@ -11,18 +12,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import product
-from math import ceil, prod
-from typing import TYPE_CHECKING, TypeAlias
+from functools import partial
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from reticent.errors import ParameterError
 from reticent.mechanisms import DiscreteLaplace, Exponential, PermuteAndFlip, SnappedLaplace
-from reticent.testing.closed_forms import (
-    discrete_laplace_law,
-    exponential_law,
-    permute_and_flip_law,
+from reticent.mechanisms.dampening import Dampened
+from reticent.mechanisms.multilevel import MultiLevel
+from reticent.mechanisms.stretching import Stretching
+from reticent.mechanisms.top_dampened import TopDampened
+from reticent.testing.closed_forms import exponential_law, permute_and_flip_law
+from reticent.testing.local_laws import dampened_law, top_dampened_law
+from reticent.testing.profile_laws import (
+    cells,
+    joint_law,
+    multilevel_law,
+    named_cells,
+    stretching_law,
 )
 
 if TYPE_CHECKING:
@@ -31,17 +40,21 @@ if TYPE_CHECKING:
     from reticent.mechanisms.selection import Selection
 
 Numbers: TypeAlias = Sequence[int] | Sequence[float]
-LawOf: TypeAlias = Callable[[Numbers], dict[str, Fraction]]
+LawOf: TypeAlias = Callable[[Any], dict[str, Fraction]]
 
 
-def law_of(mechanism: object, *, reach: int = 4) -> LawOf:
+def law_of(mechanism: object, *, reach: int = 4, cuts: Sequence[int] | None = None) -> LawOf:
     """The function from data to the law of what ``mechanism`` releases.
 
-    Numbers are released on infinitely many values: those from -reach to reach are outcomes of
-    their own, the tails are one each. The cells of a real value are cut at multiples of the noise.
+    Counts are released on infinitely many values: those from -reach to reach are outcomes of
+    their own, or the cells between ``cuts``; the tails are one each. The cells of a real value are
+    cut at multiples of the noise and at its bounds. Data are numbers, ``Utilities`` for choices by
+    local sensitivity, and for profiles pairs of values and weights: one for a histogram, as many
+    as the function takes for stretching.
     """
     if isinstance(mechanism, DiscreteLaplace):
-        return lambda data: _noisy(data, mechanism.scale, range(-reach, reach + 2))
+        places = tuple(range(-reach, reach + 2) if cuts is None else cuts)
+        return lambda data: _noisy(data, mechanism.scale, places)
     if isinstance(mechanism, SnappedLaplace):
         return lambda data: _snapped(mechanism, data, reach)
     if isinstance(mechanism, Exponential):
@@ -50,18 +63,23 @@ def law_of(mechanism: object, *, reach: int = 4) -> LawOf:
         return lambda data: _named(
             permute_and_flip_law(_units(mechanism, data), rate=mechanism.rate)
         )
+    for kind, law in _OTHERS.items():
+        if isinstance(mechanism, kind):
+            return partial(law, mechanism)
     raise ParameterError("mechanism", "one whose law is known in closed form", type(mechanism))
 
 
-def _noisy(counts: Numbers, scale: Fraction, cuts: Sequence[int]) -> dict[str, Fraction]:
+_OTHERS: dict[type, Callable[..., dict[str, Fraction]]] = {
+    Dampened: dampened_law,
+    TopDampened: top_dampened_law,
+    Stretching: stretching_law,
+    MultiLevel: multilevel_law,
+}
+
+
+def _noisy(counts: Numbers, scale: Fraction, cuts: tuple[int, ...]) -> dict[str, Fraction]:
     """Independent noise on each coordinate."""
-    laws = [discrete_laplace_law(scale, around=int(count), cuts=cuts) for count in counts]
-    return {
-        ", ".join(cells): prod(
-            (law[cell] for law, cell in zip(laws, cells, strict=True)), start=Fraction(1)
-        )
-        for cells in product(*laws)
-    }
+    return joint_law([cells(scale, int(count), cuts) for count in counts])
 
 
 def _snapped(mechanism: SnappedLaplace, data: Numbers, reach: int) -> dict[str, Fraction]:
@@ -70,8 +88,13 @@ def _snapped(mechanism: SnappedLaplace, data: Numbers, reach: int) -> dict[str, 
     units = grid.quantise(np.array(data, dtype=np.float64), **bounds)
     width = mechanism.scale / grid.step
     middle = sum(bounds.values()) / 2 / grid.step
-    cuts = sorted({ceil(middle + n * width) for n in range(-reach, reach + 1)})
-    return _noisy(units.tolist(), width, cuts)
+    # beyond both bounds p / q is constant: with cuts there, no loss hides in a cell
+    outside = ceil(bounds["lower"] / grid.step), floor(bounds["upper"] / grid.step) + 1
+    within = [ceil(middle + n * width) for n in range(-reach, reach + 1)]
+    cuts = tuple(sorted({*within, *outside}))
+    names = named_cells([cut * grid.step for cut in cuts])
+    laws = (cells(width, unit, cuts).values() for unit in units.tolist())
+    return joint_law([dict(zip(names, law, strict=True)) for law in laws])
 
 
 def _units(mechanism: Selection, data: Numbers) -> list[int]:

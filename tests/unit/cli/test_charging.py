@@ -74,6 +74,8 @@ NO_RELEASE = {
     ("predict",): "is computed from a tree that was released",
     ("train", "columns"): "reads the header alone, which is public",
     ("doctor",): "reads no data",
+    ("init",): "writes invented people",
+    ("data",): "tells of public data sets",
     ("fit",): "says that a mapping is no private release of the people it was learnt from",
     ("audit",): "attacks, for who holds the data",
     ("compare",): "takes public data only, and says so by --public",
@@ -208,6 +210,27 @@ def test_what_is_left_is_told_before(cli) -> None:
     assert f"epsilon 0.15 spent of 0.4 by ann with {CLUB}, renews yearly, 0.25 left" in dry.err
     told = cli(*ANN, "--dry-run", "--json").json
     assert (told["spent"], told["limit"], told["left"]) == ("0.15", "0.4", "0.25")
+
+
+def test_a_dry_run_that_would_be_refused_says_so_and_ends_well(cli, ledger) -> None:
+    """It was asked what would happen, and has told: 3 is for a release that was refused."""
+    for allowed in (True, True):
+        assert cli(*ANN, "--dry-run", "--json").json["allowed"] is allowed
+        assert cli(*ANN).code == 0
+    dry = cli(*ANN, "--dry-run")
+    assert dry.code == 0
+    assert "would be refused: asked for epsilon 0.15, 0.1 is left, 0.05 is missing" in dry.err
+    told = cli(*ANN, "--dry-run", "--json").json
+    assert (told["allowed"], told["asked"], told["missing"]) == (False, "0.15", "0.05")
+    assert charged(ledger) == {("ann", CLUB): 300_000_000}
+    assert cli(*HISTOGRAM, "--dry-run", "--out", "x.csv", "--json").json["allowed"] is None
+
+
+def test_before_a_first_release_there_is_no_limit_to_raise(cli) -> None:
+    words = (*RELEASES[("release", "similarity")], "--total", "0.5")
+    refused = cli(*words).err
+    assert "reticent ledger raise" not in refused
+    assert "--total 1 " in refused
 
 
 # People and their totals

@@ -1,41 +1,125 @@
 """``reticent compare``: what it shows, and that it asks whether the data are public."""
 
-import csv
+import re
 import shlex
 from xml.etree import ElementTree
 
 import pytest
 
-GRAPH = ("compare", "influencers", "links.csv", "--bound", "9", "--within", "--k", "2")
-TABLE = ("compare", "percentile", "pay.csv", "--upper", "100")
-FEW = ("--epsilons", "1,1000,0.01", "--runs", "5")
-SECRET = "73519"
+from reticent.cli.compare_points import points
+from reticent.cli.failures import Failure
+
+from .compared_data import (
+    CLUB,
+    FEW,
+    FILMS,
+    GRAPH,
+    PEOPLE,
+    PUBLIC,
+    QUICK,
+    SECRET,
+    TABLE,
+    TREE,
+    set_out,
+)
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    star = [("n0", f"n{i}") for i in range(1, 9)] + [("n1", f"n{i}") for i in range(9, 15)]
-    rows = [("source", "target"), *star, ("n0", "n1"), ("n3", "n3"), ("n2", "n0")]
-    for name, lines in (
-        ("links.csv", rows),
-        ("pay.csv", [("pay",), *((str(pay),) for pay in [*range(20), SECRET, "nan", ""])]),
-    ):
-        with (tmp_path / name).open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows(lines)
-    return tmp_path
+    return set_out(tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("words", [GRAPH, TABLE], ids=lambda words: words[1])
-def test_data_that_nobody_called_public_are_refused(cli, words) -> None:
-    ended = cli(*words, "--epsilons", "1")
+SEED = ("--seed", "3")
+
+
+def flagged(name: str) -> tuple[str, ...]:
+    return QUICK[name] + (("--public",) if name in PUBLIC else ())
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_data_that_nobody_called_public_are_refused(cli, name) -> None:
+    ended = cli(*QUICK[name])
     assert (ended.code, ended.out) == (2, "")
-    assert "needs --public" in ended.err
+    assert "a comparison needs --public" in ended.err
     assert "computed from the data without noise" in ended.err
     (line,) = [line for line in ended.err.splitlines() if "next: reticent" in line]
     following = shlex.split(line.partition("next: reticent ")[2])
     assert following[-1] == "--public"
     assert cli(*following).code == 0
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_the_one_form_as_json(cli, name) -> None:
+    ended = cli(*flagged(name), "--json")
+    assert (ended.code, ended.err) == (0, "")
+    told = ended.json
+    assert told["schema"] == f"compare-{name}/1"
+    assert told["better"] in ("lower", "higher")
+    assert told["x"] == ("distortion" if name == "mapping" else "epsilon")
+    for field in ("what", "y", "reference_name"):
+        assert isinstance(told[field], str)
+    assert isinstance(told["runs"], int)
+    assert told["reference"] is None or told["reference"] >= 0
+    assert len({row["way"] for row in told["rows"]}) > 1
+    for row in told["rows"]:
+        assert row["value"] >= 0
+        assert (row["low"] is None) is (row["high"] is None)
+        if row["low"] is not None:
+            assert told["runs"] > 1
+            assert row["low"] <= row["value"] <= row["high"]
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_table_and_json_agree(cli, name) -> None:
+    words = (*flagged(name), *(() if name in ("percentile", "mapping", "histogram") else SEED))
+    told, ended = cli(*words, "--json").json, cli(*words)
+    assert ended.code == 0, ended.err
+    lines = ended.out.splitlines()
+    heads = re.split(r" {2,}", lines[2].strip())
+    assert heads[0] == told["x"]
+    ways = list(dict.fromkeys(row["way"] for row in told["rows"]))
+    assert heads[-len(ways) :] == ways
+    scale = 1 if name in ("percentile", "mapping", "histogram") else 100
+    shown = [
+        re.split(r" {2,}", line.strip()) for line in lines[4:] if not line.startswith("   " * 6)
+    ]
+    places = sorted({row["x"] for row in told["rows"]})
+    found = {(row["way"], row["x"]): row["value"] for row in told["rows"]}
+    by_place = {cells[0]: cells for cells in shown if re.match(r"[0-9]", cells[0])}
+    assert len(by_place) == len(places)
+    for x in places:
+        cells = by_place[f"{x:.4g}"]
+        numbers = [float(cell.split()[0].replace(",", "")) for cell in cells[-len(ways) :]]
+        if all((way, x) in found for way in ways):
+            expected = [scale * found[way, x] for way in ways]
+            assert numbers == pytest.approx(expected, rel=1e-3, abs=0.51 if scale == 100 else 1e-3)
+
+
+@pytest.mark.parametrize("name", ["influencers", "neighbours", "tree"])
+def test_draws_are_new_unless_a_seed_is_given(cli, name) -> None:
+    words = (*flagged(name), "--json")
+    assert cli(*words, *SEED).out == cli(*words, *SEED).out
+    assert len({cli(*words).out for _ in range(3)}) > 1
+
+
+@pytest.mark.parametrize("name", ["percentile", "mapping", "histogram"])
+def test_what_is_computed_is_the_same_each_time(cli, name) -> None:
+    words = (*flagged(name), "--json")
+    assert cli(*words).out == cli(*words).out
+    assert "--seed" not in cli("compare", name, "--help").out
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_plot(cli, here, name) -> None:
+    pytest.importorskip("matplotlib")
+    ended = cli(*flagged(name), "--plot", "way.svg")
+    assert ended.code == 0, ended.err
+    assert "figure: way.svg" in ended.err
+    root = ElementTree.fromstring((here / "way.svg").read_text(encoding="utf-8"))
+    assert "differ most at" in str(root.get("aria-label"))
+    again = cli(*flagged(name), "--plot", "way.svg")
+    assert (again.code, again.out) == (2, "")
+    assert "is there already" in again.err
 
 
 def test_ways_by_budget(cli) -> None:
@@ -44,31 +128,27 @@ def test_ways_by_budget(cli) -> None:
     lines = ended.out.splitlines()
     assert lines[0].startswith("Found of 100 that are among the 2 nodes of highest egocentric")
     ways = lines[2].split()
-    assert ways[0] == "epsilon"
     assert {"exponential", "permute-and-flip", "dampened", "shifted", "adaptive"} < set(ways)
     assert ways[-1] == "degree"
     assert [line.split()[0] for line in lines[4:]] == ["0.01", "1", "1000"]
-    assert "95 % intervals of 5 runs; a choice at random finds 13.3" in ended.err
+    assert "95 % intervals of 5 runs" in ended.err
+    assert "a choice at random finds 13.3" in ended.err
 
 
-def test_ways_as_json(cli) -> None:
-    ended = cli(*GRAPH, *FEW, "--public", "--json")
-    assert (ended.code, ended.err) == (0, "")
-    told = ended.json
-    assert (told["schema"], told["nodes"], told["runs"]) == ("compare-influencers/1", 15, 5)
-    for row in told["rows"]:
-        assert 0 <= row["low"] <= row["overlap"] <= row["high"] <= 1
+def test_influencers_keep_what_they_told_before(cli) -> None:
+    told = cli(*GRAPH, *FEW, "--public", "--json").json
+    assert (told["nodes"], told["k"], told["runs"], told["bound"]) == (15, 2, 5, 9)
+    assert told["chance"] == told["reference"] == pytest.approx(2 / 15)
     found = {(row["way"], row["epsilon"]): row["overlap"] for row in told["rows"]}
     assert found["degree", 1000] == found["adaptive", 1000] == 1
-    assert len(found) == len(told["rows"])
-    assert cli(*GRAPH, *FEW, "--public", "--json").out == ended.out  # the same, run again
+    assert all(row["overlap"] == row["value"] for row in told["rows"])
 
 
 def test_the_best_are_those_of_the_graph_as_given(cli) -> None:
     """With a bound of 1 nearly all links are dropped, and what is found is not what is best."""
     words = ("compare", "influencers", "links.csv", "--bound", "1", "--k", "1", "--public")
     rows = cli(*words, "--epsilons", "1000", "--json").json["rows"]
-    assert all(row["overlap"] < 0.9 for row in rows if row["way"] == "permute-and-flip")
+    assert all(row["value"] < 0.9 for row in rows if row["way"] == "permute-and-flip")
 
 
 def test_degrees_are_no_baseline_of_themselves(cli) -> None:
@@ -79,12 +159,16 @@ def test_degrees_are_no_baseline_of_themselves(cli) -> None:
 def test_one_node_is_computed_and_has_no_interval(cli) -> None:
     words = ("compare", "influencers", "links.csv", "--bound", "9", "--k", "1", "--public")
     rows = cli(*words, "--epsilons", "1000", "--json").json["rows"]
-    assert {row["runs"] for row in rows if row["way"] == "shifted"} == {0}
+    assert {row["low"] for row in rows if row["way"] == "shifted"} == {None}
+
+
+def test_all_nodes_are_always_found(cli) -> None:
+    rows = cli(*GRAPH, "--k", "15", *FEW, "--public", "--json").json["rows"]
+    assert {row["value"] for row in rows} == {1}
 
 
 def test_errors_by_budget(cli) -> None:
     ended = cli(*TABLE, "--public", "--epsilons", "0.1,100000", "--json")
-    assert (ended.code, ended.err) == (0, "")
     found = {(row["way"], row["epsilon"]): row["value"] for row in ended.json["rows"]}
     assert {way for way, _ in found} == {"exponential", "permute-and-flip", "dampened", "shifted"}
     for way in ("exponential", "permute-and-flip"):
@@ -95,32 +179,70 @@ def test_errors_by_budget(cli) -> None:
     assert len(text) == 4 + 1
 
 
-@pytest.mark.parametrize(
-    "words", [(*GRAPH, *FEW), (*TABLE, "--epsilons", "1,2")], ids=lambda words: words[1]
-)
-def test_a_plot(cli, here, words) -> None:
-    pytest.importorskip("matplotlib")
-    ended = cli(*words, "--public", "--plot", "way.svg")
-    assert ended.code == 0, ended.err
-    assert "figure: way.svg" in ended.err
-    root = ElementTree.fromstring((here / "way.svg").read_text(encoding="utf-8"))
-    assert "differ most at epsilon" in str(root.get("aria-label"))
-    again = cli(*words, "--public", "--plot", "way.svg")
-    assert (again.code, again.out) == (2, "")
-    assert "is there already" in again.err
+def test_a_histogram_is_the_plan_at_the_granted_budget(cli) -> None:
+    ended = cli(*FILMS)
+    assert "no private data were read" in ended.err
+    assert "the preferences grant epsilon 0.06" in ended.err
+    told = cli(*FILMS, "--json").json
+    planned = cli("plan", "films.csv", "--provider", "club.example", "--json").json
+    found = {row["way"]: row["value"] for row in told["rows"] if row["x"] == 0.06}
+    assert found["shared-at-best"] == pytest.approx(planned["error"], rel=1e-9)
+    assert found["scaled-alike"] == pytest.approx(planned["proportional_error"], rel=1e-9)
+    assert told["threshold"] == planned["threshold"]
+    assert len({row["x"] for row in told["rows"]}) == 10
+    few = cli(*FILMS, "--epsilon", "0.05", "--goal", "mae", "--json").json
+    assert {row["x"] for row in few["rows"]} == {0.05}
+    assert "absolute" in few["y"]
+
+
+def test_a_histogram_for_nobody_is_refused(cli) -> None:
+    ended = cli("compare", "histogram", "films.csv", "--provider", "other.example")
+    assert (ended.code, ended.out) == (3, "")
+
+
+def test_neighbours_by_group(cli) -> None:
+    ended = cli(*QUICK["neighbours"], "--public")
+    assert "everybody" in ended.out
+    assert "some withheld" in ended.out
+    assert "without privacy and weights" in ended.err
+    groups = cli(*QUICK["neighbours"], "--public", "--json").json["groups"]
+    kinds = {row["group"]: row["people"] for row in groups}
+    assert sum(kinds.values()) == 12
+    assert len(kinds) > 1
+
+
+def test_a_mapping_of_least_leak(cli) -> None:
+    told = cli(*QUICK["mapping"], "--public", "--json").json
+    found = {(row["way"], row["x"]): row["value"] for row in told["rows"]}
+    assert found["least leak", 0.1] < found["exponential mechanism", 0.1] < told["reference"]
+    whole = cli(*PEOPLE, "--columns", "age", "--public", "--json").json
+    assert {"nothing told", "least leak"} < {row["way"] for row in whole["rows"]}
+    assert whole["profiles"] == 7
+
+
+def test_trees_at_large_budgets(cli) -> None:
+    told = cli(*QUICK["tree"], "--public", "--json").json
+    found = {(row["way"], row["x"]): row["value"] for row in told["rows"]}
+    assert found["permute-and-flip", 1000] == pytest.approx(told["reference"], abs=0.05)
+    assert found["permute-and-flip", 1000] > told["majority"] + 0.1
+    assert "always the commonest class" in cli(*QUICK["tree"], "--public").err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((*GRAPH, "--epsilons", ","), "--epsilons needs one or more budgets"),
-        ((*GRAPH, "--epsilons", "1,x"), "epsilons must be a finite number"),
-        ((*GRAPH, "--epsilons", "0"), "epsilons must be positive"),
+        ((*GRAPH, "--epsilons", ","), "--epsilon needs one number or more"),
+        ((*GRAPH, "--epsilons", "1,x"), "--epsilon must be a finite number, got 'x'"),
+        ((*GRAPH, "--epsilons", "0"), "--epsilon must be positive"),
         ((*GRAPH, "--k", "16"), "--k must be at most the number of nodes, 15"),
         ((*GRAPH, "--plot", "way.png"), "must be named .svg"),
         ((*TABLE, "--column", "age"), "has no column called 'age'"),
         ((*TABLE, "--p", "0"), "--p must be between 0 and 1"),
         (("compare", "percentile", "none.csv", "--upper", "1"), "none.csv cannot be used"),
+        ((*PEOPLE, "--distortion", "3"), "distortion must be from 0 to 1"),
+        ((*PEOPLE, "--columns", "income"), "both secret and public"),
+        ((*CLUB, "--k", "0"), "--k"),
+        ((*TREE, "--rows", "0"), "--rows"),
     ],
     ids=str,
 )
@@ -131,6 +253,40 @@ def test_wrong_usage_is_a_sentence(cli, words, said) -> None:
     assert SECRET not in ended.err
 
 
-def test_all_nodes_are_always_found(cli) -> None:
-    rows = cli(*GRAPH, "--k", "15", *FEW, "--public", "--json").json["rows"]
-    assert {row["overlap"] for row in rows} == {1}
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("1, 0.1,1,", [0.1, 1]),
+        ("0.01:10:log:4", [0.01, 0.1, 1, 10]),
+        ("1:2:linear:5", [1, 1.25, 1.5, 1.75, 2]),
+        ("0.01:10:log", [0.01, 0.0237, 0.0562, 0.133, 0.316, 0.75, 1.78, 4.22, 10]),
+        ("1:1.0001:log:3", [1, 1.0001]),
+        ("1/3", [1 / 3]),
+    ],
+)
+def test_points(text, found) -> None:
+    assert [float(x) for x in points(text, "--epsilon")] == pytest.approx(found, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1:10", "is no range"),
+        ("1:10:cubic", "is no range"),
+        ("1:10:log:4:5", "is no range"),
+        ("10:1:log", "must go from less to more"),
+        ("1:1:linear", "must go from less to more"),
+        ("0:1:log", "must be positive"),
+        ("0:1:linear", "must be positive"),
+        ("1:10:log:1", "must have 2 to 200 points, got '1'"),
+        ("1:10:log:9999999999999", "must have 2 to 200 points"),
+        ("1:10:log:x", "must have 2 to 200 points"),
+        (",".join(map(str, range(1, 300))), "more than 200"),
+        ("nan", "must be a finite number"),
+        ("1e9", "at most 1000000"),
+        ("", "needs one number or more"),
+    ],
+)
+def test_wrong_points(text, said) -> None:
+    with pytest.raises(Failure, match=said):
+        points(text, "--epsilon")

@@ -1,23 +1,40 @@
-"""The tour: seven steps, whole cards, a ledger whose budget is respected."""
+"""The tour: all kinds of release, charged and on cards; a refusal; attacks under their ceilings."""
 
 import json
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from reticent.cli import demo_steps
-from reticent.cli.demo_steps import FILES, LEDGER, MECHANISMS, OWN, STEPS, Tour
-from reticent.data import ADULT_CATEGORIES
-from reticent.guarantees import RECORD
+from reticent.cli import demo, demo_attacks, demo_census, demo_histogram, demo_tour
+from reticent.cli.demo_club import ADS, ANN, BOB, CLEO, CLUB, FILE, HIDDEN, club
+from reticent.cli.demo_tour import LEDGER, NO_DAY, REPORT, RUNS, Tour
+from reticent.data import load_adult
+from reticent.errors import ParameterError
 from reticent.guarantees.card import Card
 from reticent.ledger import open_ledger
 from reticent.ledger.reports import balances
-from reticent.mechanisms import verify
+from reticent.mechanisms import Stretching, verify
+from reticent.preferences import Preferences
+
+SEED = 7
+KINDS = {
+    "similarity-bob": "stretching",
+    "similarity-cleo": "stretching",
+    "histogram": "multi-level",
+    "profile": "profile-mapping",
+    "influencers": "top-dampened",
+    "percentile": "exponential",
+    "tree": "tree",
+}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("demo") / "cards"
+    return tmp_path_factory.mktemp("demo") / "tour"
 
 
 @pytest.fixture(scope="module")
@@ -26,113 +43,250 @@ def told(cli, folder):
 
 
 @pytest.fixture(scope="module")
-def fields(cli, folder, told):
-    return cli("demo", "--fast", "--json", "--directory", folder).json
+def fields(cli, tmp_path_factory):
+    return cli("demo", "--fast", "--json", "--directory", tmp_path_factory.mktemp("json")).json
+
+
+@pytest.fixture(scope="module")
+def seeded(cli, tmp_path_factory):
+    """Twice the same seed, in two places."""
+    places = [tmp_path_factory.mktemp("seeded") for _ in range(2)]
+    ended = [cli("demo", "--fast", "--seed", SEED, "--directory", place) for place in places]
+    return places, ended
+
+
+@pytest.fixture
+def tour(tmp_path):
+    with open_ledger(tmp_path / "ledger.db") as held:
+        (tmp_path / "preferences.toml").write_text(FILE, encoding="utf-8")
+        yield Tour(folder=tmp_path, ledger=held, fast=True)
+
+
+def cards_in(folder):
+    read = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
+    return {name: Card.from_json(text) for name, text in read.items()}
+
+
+def files_in(folder):
+    """All but the ledger, whose entries have times and keys."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in found
+        if not path.name.startswith(LEDGER)
+    }
 
 
 def test_it_ends_well_and_talks_about_nothing_else(told) -> None:
     assert (told.code, told.err) == (0, "")
 
 
-def test_the_steps_come_in_order(told) -> None:
-    places = [told.out.index(f"{n}. {title}") for n, title in enumerate(STEPS, start=1)]
+def test_the_steps_come_in_order_and_fit_on_a_few_screens(told) -> None:
+    places = [told.out.index(f"{n}. {title}") for n, title in enumerate(demo.STEPS.values(), 1)]
     assert places == sorted(places)
+    lines = told.out.splitlines()
+    assert len(lines) < 80
+    assert max(map(len, lines)) <= 110
 
 
 def test_consequences_come_before_parameters(told) -> None:
-    plan = told.out[told.out.index("1. ") : told.out.index("2. ")]
+    plan = told.out[told.out.index("2. Plan") : told.out.index("3. ")]
     assert plan.index("right at most") < plan.index("ε")
     assert "Nothing was read and nothing was released." in plan
 
 
-def test_the_plan_reads_no_data(monkeypatch) -> None:
-    def forbidden():
-        raise AssertionError("the plan read data")
-
-    monkeypatch.setattr(demo_steps, "load_adult", forbidden)
-    demo_steps.plan(Tour(draws=10, ledger=None))
-
-
-def test_true_values_are_excused_wherever_they_stand(told) -> None:
-    steps = told.out.split("\n\n")
-    for part in (p for p in steps if "true" in p and "Released" in p):
-        assert "because this is public sample data" in part
+def test_the_plan_reads_no_data(monkeypatch, tour) -> None:
+    for name in ("people", "source"):
+        monkeypatch.setattr(demo_tour.Tour, name, lambda self: pytest.fail("data were read"))
+    monkeypatch.setattr("reticent.cli.demo_graph.load_github", lambda: pytest.fail("read"))
+    assert len(demo.plan(tour).fields["plan"]) == 6
 
 
-def test_the_attribution_is_there(told, fields) -> None:
-    assert "10.24432/C5XW20, CC BY 4.0" in told.out
-    assert "CC BY 4.0" in fields["data"]
+def test_true_values_are_excused(told, folder) -> None:
+    assert "True values are shown because all of it is public." in told.out
+    assert demo_tour.PUBLIC in (folder / REPORT).read_text("utf-8")
 
 
-def test_all_releases_are_about_one_record() -> None:
-    assert {mechanism.guarantee().unit for mechanism in MECHANISMS.values()} == {RECORD}
+def test_the_attributions_are_there(told, folder) -> None:
+    report = (folder / REPORT).read_text("utf-8")
+    for words in ("10.24432/C5XW20", "CC BY 4.0", "Rozemberczki", "MIT"):
+        assert words in told.out
+        assert words in report
 
 
-def test_the_budget_refuses_what_is_too_much(told, fields) -> None:
-    assert fields["refused"] == {"asked": "0.5", "left": "0.1", "missing": "0.4"}
-    refusal = "asked for epsilon 0.5, 0.1 is left, 0.4 is missing"
-    assert f"refused: budget with 'anyone': {refusal}" in told.out
+def test_the_preferences_have_all_four_dials_and_are_shown(told, folder) -> None:
+    read = Preferences.read(folder / "preferences.toml")
+    assert read.weight(HIDDEN) == 0
+    assert read.providers[CLUB].epsilon == 1
+    assert read.grant(CLUB, attributes=["Drama"]).budgets["Drama"] == Fraction("0.1")
+    assert read.hide["income"] == Fraction("0.02")
+    assert all(line in told.out for line in FILE.splitlines()[1:])
 
 
-def test_a_refused_release_draws_nothing(monkeypatch, ledger) -> None:
-    with open_ledger(ledger) as held:
-        tour = Tour(draws=10, ledger=held)
-        for step in (demo_steps.education, demo_steps.occupation, demo_steps.hours):
-            step(tour)
-        monkeypatch.setattr(
-            demo_steps.DiscreteLaplace, "release", lambda *_: pytest.fail("something was drawn")
-        )
-        demo_steps.refusal(tour)
-        with held.reading() as connection:
-            assert [one.spent for one in balances(connection)] == [900_000_000]
-    assert set(tour.releases) == {"education", "occupation", "hours"}
+def test_the_hidden_film_is_one_that_would_have_counted() -> None:
+    _, seen = club()
+    assert HIDDEN in set(seen[ANN]) & set(seen[BOB])
 
 
-def test_every_tour_is_in_its_own_ledger(cli, folder, told, fields, ledger) -> None:
-    assert fields["ledger"] == str(folder / LEDGER)
-    assert not ledger.exists()
-    shown = cli("ledger", "show", "--ledger", folder / LEDGER, "--json").json["accounts"]
-    assert sorted(one["spent_nano"] for one in shown) == [900_000_000] * 2 + [1_000_000_000] * 4
-    assert cli("ledger", "verify", "--ledger", folder / LEDGER).code == 0
-    films = Card.from_json((folder / "films.json").read_text(encoding="utf-8"))
-    assert (films.budget.spent, films.budget.limit) == ("1", "2")
-
-
-def test_the_released_values_are_near_the_true_ones(fields) -> None:
-    assert fields["schema"] == "demo/1"
-    assert list(fields["education"]) == list(ADULT_CATEGORIES["education"])
-    assert abs(fields["education"]["HS-grad"] - 15_784) < 60  # exp(-30) at epsilon 0.5
-    assert fields["occupation"] in ADULT_CATEGORIES["occupation"]
-    assert abs(fields["hours"]["mean"] - 40.42) < 0.5
-
-
-def test_the_attack_measures_less_than_the_claim(fields) -> None:
-    attack = fields["attack"]
-    assert not attack["violated"]
-    assert 0.4 < attack["measured"] <= float(attack["claim"]) == 0.5
-
-
-def test_the_cards_hold_and_add_up(folder, told) -> None:
-    assert set(FILES) < {path.name for path in folder.iterdir()} <= set(OWN)
-    spent = []
-    for name in ("education", "occupation", "hours"):
-        card = Card.from_json((folder / f"{name}.json").read_text(encoding="utf-8"))
+def test_all_kinds_are_released_with_cards_that_hold(cli, told, folder) -> None:
+    cards = cards_in(folder)
+    assert {name: card.release_event().mechanism for name, card in cards.items()} == KINDS
+    for name, card in cards.items():
         assert verify(card) == []
+        assert card.release_event().private
         assert card.budget is not None
-        spent.append(card.budget.spent)
-        assert card.title in (folder / f"{name}.html").read_text(encoding="utf-8")
-        assert card.words.error in " ".join((folder / f"{name}.txt").read_text("utf-8").split())
-    assert spent == ["0.5", "0.6", "0.9"]
-
-
-def test_the_attack_is_on_the_card(folder, told) -> None:
-    card = json.loads((folder / "education.json").read_text(encoding="utf-8"))
-    assert "measured ε ≥ 0.4" in card["evidence"]["audit"]
-
-
-def test_the_next_command_works(cli, folder, told) -> None:
+        assert card.title in (folder / f"{name}.html").read_text("utf-8").replace("&#x27;", "'")
+        assert card.title in (folder / f"{name}.txt").read_text("utf-8")
     assert f"next: reticent card verify {folder}/*.json" in told.out
     assert cli("card", "verify", *sorted(folder.glob("*.json"))).code == 0
+
+
+def test_all_kinds_are_charged_to_the_tour_s_own_ledger(cli, told, folder, ledger) -> None:
+    assert not ledger.exists()
+    shown = cli("ledger", "show", "--ledger", folder / LEDGER, "--json").json["accounts"]
+    spent = {one["subject"].partition(",")[0]: one["spent_nano"] for one in shown}
+    assert spent == {
+        "Ann": 3_000_000_000,
+        "Bob": 1_000_000_000,
+        "Cleo": 1_000_000_000,
+        "record 2 of Adult": 0,  # bits on average are written down and do not add
+        "data set Adult": 600_000_000,
+        "data set GitHub": 500_000_000,
+    }
+    assert cli("ledger", "verify", "--ledger", folder / LEDGER).code == 0
+    budgets = {name: (c.budget.spent, c.budget.limit) for name, c in cards_in(folder).items()}
+    assert budgets["similarity-bob"] == ("1", "3.5")
+    assert budgets["histogram"] == ("3", "3.5")
+    assert budgets["tree"] == ("0.6", "1")
+
+
+def test_a_refusal_says_what_is_missing_and_what_to_do(cli, told, fields, folder) -> None:
+    amounts = {"asked": "1", "left": "0.5", "missing": "0.5"}
+    assert fields["refused"] == {**amounts, "not_named": ADS, "charged": "0"}
+    assert "asked for epsilon 1, 0.5 is left, 0.5 is missing" in told.out
+    command = next(line for line in told.out.splitlines() if "next: reticent ledger" in line)
+    assert cli(*command.split()[2:]).code == 0
+
+
+def test_a_refused_release_draws_and_charges_nothing(monkeypatch, tour) -> None:
+    demo_histogram.histogram(tour)
+    for _ in range(2):
+        demo_histogram.ask(tour, tour.preferences(), CLUB)
+    monkeypatch.setattr("reticent.mechanisms.MultiLevel.release", lambda *_: pytest.fail("drawn"))
+    told = demo_histogram.refusal(tour)
+    assert told.fields["refused"]["charged"] == "0"
+    with tour.ledger.reading() as connection:
+        assert [one.spent for one in balances(connection)] == [3_000_000_000]
+
+
+def test_released_values_are_near_the_true_ones(fields) -> None:
+    assert (fields["schema"], fields["private"]) == ("demo/1", True)
+    released = fields["similarity"]["released"]
+    _, seen = club()
+    for name, member in (("Bob", BOB), ("Cleo", CLEO)):
+        common = set(seen[ANN]) & set(seen[member]) - {HIDDEN}
+        assert abs(released[name] - len(common) / 2) < 30  # exp(-30) at epsilon 1
+    assert fields["influencers"]["right"] >= 8
+    assert abs(fields["percentile"]["released"] - fields["percentile"]["true"]) <= 2
+    assert fields["tree"]["right"] > 0.75
+    assert len(fields["histogram"]["released"]) == 9
+
+
+def test_the_mapping_is_what_learning_finds() -> None:
+    learnt = demo_census.learn(load_adult())
+    held = demo_census.mapping()
+    assert held.profiles.tolist() == learnt.recoding.profiles.tolist()
+    assert held.mechanism.bits <= demo_census.LEAK_BITS
+    assert np.allclose(held.mechanism.joint, learnt.recoding.mechanism.joint)
+    assert held.mechanism.distortion == pytest.approx(learnt.distortion, rel=0.01)
+
+
+def test_a_mapping_that_tells_more_than_is_allowed_is_not_used(tour) -> None:
+    strict = FILE.replace("leak_bits = 0.02", "leak_bits = 0.0001")
+    (tour.folder / "preferences.toml").write_text(strict, encoding="utf-8")
+    with pytest.raises(ParameterError):
+        demo_census.profile(tour)
+    with tour.ledger.reading() as connection:
+        assert list(balances(connection)) == []
+
+
+def test_attacks_gain_less_than_before_and_than_promised(fields) -> None:
+    assert fields["refuted"] == []
+    for one in fields["attacks"]:
+        assert 0.5 < one["best"] <= one["promised"] + 1e-9 < one["untouched"]
+        assert abs(one["tried"] - one["best"]) < 2.5 * one["within"]  # near, so a real attack
+
+
+def test_a_release_with_too_little_noise_is_an_exit_code(cli, tmp_path, monkeypatch) -> None:
+    """The control: the attack goes through the release itself, so it must find this."""
+    honest = Stretching.release
+
+    def quieter(self, data, source):
+        return honest(replace(self, epsilon=3 * Fraction(self.epsilon)), data, source)
+
+    monkeypatch.setattr(Stretching, "release", quieter)
+    ended = cli("demo", "--fast", "--directory", tmp_path / "tour")
+    assert ended.code == 1
+    assert "REFUTED" in ended.out
+    report = (tmp_path / "tour" / REPORT).read_text("utf-8")
+    assert "a promise does not hold" in report
+
+
+def test_a_mapping_that_is_not_drawn_from_is_found(tour, monkeypatch) -> None:
+    """The control: profiles handed out as they are."""
+    kind = type(demo_census.mapping().mechanism)
+    monkeypatch.setattr(kind, "release_many", lambda self, profiles, source: profiles)
+    found = demo_attacks._in_profiles(tour)
+    assert found.wrong
+    assert found.tried == pytest.approx(found.untouched, abs=0.01)
+
+
+def test_the_report_tells_everything_in_one_file(told, folder) -> None:
+    report = (folder / REPORT).read_text("utf-8")
+    titles = ("Preferences", "Plan", "Similarity", "Histogram", "Profile", "Selection", "Refusal")
+    for title in (*titles, "Attack", "How to run this again", "Notes"):
+        assert f">{title}" in report
+    assert report.count("<svg") == report.count('role="img"') >= 8
+    assert "<script" not in report
+    assert "http://" not in report.replace("http://www.w3.org", "")
+    assert all(card.title in report.replace("&#x27;", "'") for card in cards_in(folder).values())
+
+
+def test_each_step_leaves_its_run(told, folder) -> None:
+    for name in demo.STEPS:
+        run = json.loads((folder / RUNS / f"{name}.json").read_text("utf-8"))
+        assert (run["schema"], run["step"], run["private"]) == ("demo-step/1", name, True)
+
+
+def test_equal_seeds_give_equal_bytes(seeded) -> None:
+    one, other = map(files_in, seeded[0])
+    assert one == other
+    assert len(one) == 3 * len(KINDS) + len(demo.STEPS) + 2
+
+
+def test_a_seeded_tour_is_marked_as_not_private_everywhere(seeded) -> None:
+    (folder, _), ended = seeded
+    assert all(one.code == 0 and one.err.startswith("not private: ") for one in ended)
+    assert "NOT private" in (folder / REPORT).read_text("utf-8")
+    for card in cards_in(folder).values():
+        assert card.provenance.seeded
+        assert card.provenance.made == NO_DAY.isoformat()
+        assert f"--seed {SEED}" in card.provenance.command
+    runs = (folder / RUNS).glob("*.json")
+    assert not any(json.loads(run.read_text("utf-8"))["private"] for run in runs)
+
+
+def test_another_seed_and_none_give_other_numbers(seeded, folder, told, cli, tmp_path) -> None:
+    cli("demo", "--fast", "--seed", SEED + 1, "--directory", tmp_path)
+    kept = [place / RUNS / "histogram.json" for place in (seeded[0][0], tmp_path, folder)]
+    assert len({path.read_bytes() for path in kept}) == 3
+
+
+def test_a_second_tour_has_a_budget_of_its_own(cli, tmp_path) -> None:
+    ended = [cli("demo", "--fast", "--directory", tmp_path) for _ in range(2)]
+    assert [one.code for one in ended] == [0, 0]
+    shown = cli("ledger", "show", "--ledger", tmp_path / LEDGER, "--json").json["accounts"]
+    assert sum(one["subject"].startswith("Ann") for one in shown) == 2
 
 
 def test_what_is_not_its_own_is_left_alone(cli, tmp_path) -> None:
@@ -144,8 +298,22 @@ def test_what_is_not_its_own_is_left_alone(cli, tmp_path) -> None:
     assert cli("demo", "--fast", "--directory", tmp_path / "diary.txt").code == 2
 
 
-def test_a_refuted_promise_is_an_exit_code(cli, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(demo_steps, "_noisy", lambda count, n: np.full(n, count))  # no noise
-    ended = cli("demo", "--fast", "--directory", tmp_path / "cards")
-    assert ended.code == 1
-    assert "REFUTED" in ended.out
+def test_nor_is_what_lies_among_the_runs(cli, tmp_path) -> None:
+    (tmp_path / RUNS).mkdir()
+    (tmp_path / RUNS / "mine.json").write_text("{}")
+    assert cli("demo", "--fast", "--directory", tmp_path).code == 2
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        "sys.modules['sklearn'] = None",
+        "import socket; socket.socket = socket.create_connection = None",
+    ],
+    ids=["without scikit-learn", "without a network"],
+)
+def test_it_needs_neither(tmp_path, refused) -> None:
+    code = f"import sys; {refused}; from reticent.cli.main import run; run(sys.argv[1:])"
+    words = [sys.executable, "-c", code, "demo", "--fast", "--directory", str(tmp_path)]
+    ended = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", timeout=120)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -47,7 +47,8 @@ def test_first_things_first(run, tmp_path) -> None:
     for words in (["people"], ["tokens"], ["import", "--profiles", "seen.csv"], ["door", "bob"]):
         ended = run(*words)
         assert ended.code == 2
-        assert "next: reticent gateway init --catalogue FILE" in ended.err
+        assert "reticent gateway init --catalogue FILE makes one" in ended.err
+        assert "next: reticent gateway init --help" in ended.err
     assert not (tmp_path / "reticent-gateway.db").exists()
 
 
@@ -71,7 +72,7 @@ def test_the_database_may_be_named_by_the_environment(run, tmp_path, monkeypatch
     run("init", "--catalogue", "films.csv")
     assert (tmp_path / "own.db").exists()
     ended = run("people", "--database", "o ther.db")
-    assert "next: reticent gateway init --catalogue FILE --database 'o ther.db'" in ended.err
+    assert "reticent gateway init --catalogue FILE --database 'o ther.db' makes one" in ended.err
 
 
 def test_another_programs_file_is_left_alone(run, tmp_path) -> None:

@@ -7,6 +7,7 @@ from reticent import errors
 from reticent._version import __version__
 from reticent.cli import main
 from reticent.cli.failures import ExitCode, Failure
+from reticent.cli.typed import MEANT, typed
 
 CANARY = "canary-9184"
 
@@ -97,12 +98,106 @@ def test_the_version(cli) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "meant"),
-    [(["dmeo"], "demo"), (["doctr"], "doctor"), (["card", "shwo"], "show"), (["crad"], "card")],
+    [
+        (["dmeo"], "demo"),
+        (["doctr"], "doctor"),
+        (["card", "shwo"], "card show"),
+        (["crad"], "card"),
+        (["budget"], "ledger"),
+        (["Budget", "show"], "ledger"),
+        (["console"], "serve"),
+        (["--debug", "histogram", "x.csv"], "release histogram"),
+        (["release", "top-nodes"], "select influencers"),
+    ],
 )
 def test_a_misspelt_command_is_recognised(cli, arguments, meant) -> None:
     ended = cli(*arguments)
     assert (ended.code, ended.out) == (2, "")
-    assert f"Did you mean '{meant}'?" in ended.err
+    assert f"Did you mean 'reticent {meant}'?" in ended.err
+    (line,) = [line for line in ended.err.splitlines() if "next: " in line]
+    assert line == f"  next: reticent {meant} --help"
+    assert cli(*line.split()[2:]).code == 0
+
+
+def test_every_name_that_is_known_leads_somewhere() -> None:
+    whole = typer.main.get_command(main.app)
+    for tried, known in MEANT.items():
+        assert typed(known.split(), whole).names == tuple(known.split()), known
+        assert typed(tried.split(), whole).names != tuple(tried.split()), f"{tried} is a command"
+
+
+def test_what_is_like_nothing_leads_to_the_help(cli) -> None:
+    ended = cli("xylophone")
+    assert ended.code == 2
+    assert "Did you mean" not in ended.err
+    assert "next: reticent --help" in ended.err
+
+
+# JSON
+
+
+def test_with_json_a_failure_is_one_object_too(cli) -> None:
+    ended = cli("card", "show", "none.json", "--json")
+    told = ended.json
+    assert (ended.code, told["schema"], told["kind"], told["exit_code"]) == (
+        2,
+        "error/1",
+        "error",
+        2,
+    )
+    assert set(told) == {"schema", "kind", "what", "why", "next", "others", "exit_code"}
+    assert told["what"] in ended.err
+    assert ended.err == cli("card", "show", "none.json").err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["card", "show", "--", "--json"],
+        ["prefs", "check", "none.toml", "--catalogue", "--json"],
+        ["release", "similarity", "x.csv", "a", "b", "--epsilon", "--json"],
+        ["card", "--json"],
+        ["nothing", "--json"],
+        ["--json"],
+    ],
+    ids=" ".join,
+)
+def test_json_that_is_no_option_of_the_command_is_not_taken_for_one(cli, words) -> None:
+    ended = cli(*words)
+    assert (ended.code, ended.out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["card", "show", "--json", "--nothing"],
+        ["card", "show", "--json"],
+        ["prefs", "check", "none.toml", "--catalogue=x.csv", "--json"],
+        ["--debug", "card", "show", "none.json", "--json"],
+    ],
+    ids=" ".join,
+)
+def test_json_is_found_where_the_rest_is_wrong(cli, words) -> None:
+    ended = cli(*words)
+    assert (ended.code, ended.json["schema"]) == (2, "error/1")
+
+
+def test_an_unforeseen_error_is_told_without_its_text(cli, monkeypatch) -> None:
+    def broken(**_):
+        raise ValueError(CANARY)
+
+    monkeypatch.setattr(main, "app", broken)
+    ended = cli("doctor", "--json")
+    assert (ended.code, ended.json["exit_code"]) == (70, 70)
+    assert CANARY not in ended.out + ended.err
+    assert ended.json["next"] == "reticent doctor"
+
+
+def test_a_budget_is_told_in_amounts(cli, raising) -> None:
+    raising(errors.BudgetExceeded("overall budget", 5 * 10**8, 10**8))
+    told = cli("doctor", "--json").json
+    assert (told["kind"], told["exit_code"]) == ("refused", 3)
+    assert (told["asked"], told["left"], told["missing"]) == ("0.5", "0.1", "0.4")
 
 
 @pytest.mark.parametrize("arguments", [[], ["card"], ["audit"]])

@@ -218,6 +218,22 @@ def test_explain_names_the_line(cli, here) -> None:
     assert ended.json["right_at_most"] == "51"
 
 
+def test_explain_tells_what_all_releases_may_tell(cli, here) -> None:
+    asked = ["--provider", "filmclub.example"]
+    out = cli("prefs", "explain", "preferences.toml", *asked).out
+    assert "in all releases together: at most epsilon 2, until it renews (yearly)" in out
+    told = cli("prefs", "explain", "preferences.toml", *asked, "--json").json
+    assert (told["total"], told["renews"]) == ("2", "yearly")
+    (here / "open.toml").write_text(
+        "version = 1\n[attributes]\ndefault = 1\n[providers.x]\nepsilon = 1\n"
+    )
+    out = cli("prefs", "explain", "open.toml", "--provider", "x").out
+    assert "in all releases together: no limit" in out
+    assert cli("prefs", "explain", "open.toml", "--provider", "x", "--json").json["total"] is None
+    refused = cli("prefs", "explain", "open.toml", "--provider", "y")
+    assert "in all" not in refused.out
+
+
 OWN = f"""{TEXT}
 [providers."filmclub.example".attributes]
 Drama = 0.01

@@ -35,6 +35,11 @@ def file(tmp_path, monkeypatch):
         ("--attribute Drama --clear", ["- Drama = 0.02"]),
         ("--provider shop.example --epsilon 1", ['+ [providers."shop.example"]', "+ epsilon = 1"]),
         ("--provider club --withhold", ["- [providers.club]", "- epsilon = 0.4"]),
+        ("--provider club --total 2", ["+ total = 2"]),
+        (
+            "--provider club --epsilon 1 --total 2 --renews yearly",
+            ["- epsilon = 0.4", "+ epsilon = 1", "+ total = 2", '+ renews = "yearly"'],
+        ),
         (
             "--provider club --item Heat --weight 0",
             ["+ [providers.club.items]", "+ Heat = 0"],
@@ -71,6 +76,10 @@ def test_one_line_is_changed(cli, file, options, printed) -> None:
         ("--attribute Drama --weight 1", "these options do not go together"),
         ("--provider club --clear", "these options do not go together"),
         ("--epsilon 1", "these options do not go together"),
+        ("--total 2", "--total and --renews go with --provider and --epsilon only"),
+        ("--provider club --total 2 --withhold", "--total and --renews go with --provider"),
+        ("--provider club --item Heat --total 2", "--total and --renews are of a provider"),
+        ("--provider club --renews hourly", "p.toml, line 10: providers.club.renews must be"),
         ("--item Heat --weight 2", "p.toml, line 4: items.Heat must be a weight from 0 to 1"),
         ("--item Heat --weight some", "p.toml: items.Heat must be a decimal, got some"),
         ("--provider x --item Heat --weight 0", "p.toml: providers.x is not there"),

@@ -126,7 +126,7 @@ def test_a_person_and_herself(cli, table) -> None:
     [
         ["release", "similarity", "{}", "ann", "bob", "--epsilon", "1"],
         ["neighbours", "{}", "--epsilon", "1", "--k", "2"],
-        ["recommend", "{}", "--epsilon", "1", "--trusted-gateway", "--json"],
+        ["recommend", "{}", "--epsilon", "1", "--trusted-gateway"],
     ],
     ids=lambda words: words[0],
 )
@@ -483,7 +483,7 @@ def test_recommendations_need_a_trusted_gateway(cli, table, monkeypatch, agreed)
     with monkeypatch.context() as patch:
         patch.setattr(recommending, "search", lambda *_: pytest.fail("spent"))
         ended = cli("recommend", table, "--epsilon", "1", "--json", *agreed)
-    assert (ended.code, ended.out) == (2, "")
+    assert (ended.code, ended.json["schema"]) == (2, "error/1")
     assert "--trusted-gateway" in ended.err.splitlines()[0]
     assert "not covered by the guarantee" in ended.err
     spelled = following(ended)

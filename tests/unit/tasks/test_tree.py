@@ -246,12 +246,7 @@ def test_names_of_a_frame_declare_its_columns() -> None:
         fitted.predict(frame[["age", "town", "sick"]])
 
 
-CAST = pytest.mark.xfail(
-    strict=False, reason="scikit-learn casts a category beside Int64 to floats"
-)
-
-
-@pytest.mark.parametrize("town", ["str", pytest.param("category", marks=CAST)])
+@pytest.mark.parametrize("town", ["str", "category"])
 @pytest.mark.parametrize("number", ["Int64", "boolean"])
 def test_kinds_of_columns_of_a_frame(town, number) -> None:
     pandas = pytest.importorskip("pandas")

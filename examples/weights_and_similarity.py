@@ -1,0 +1,34 @@
+"""Compare two people when one of them hides a film, and find neighbours from sketches."""
+
+# %% Ann weighs her films: 1 counts in full, 0 does not exist for anybody
+import numpy as np
+
+from reticent import Blip, Profiles, Similarity, Source
+from reticent.data.synthetic import Communities
+
+films = ["Heat", "Up", "Ran", "Alien", "Glory", "Brazil", "Big", "The Sessions"]
+weights = [1, 1, 1, 1, 1, 1, 0.5, 0]
+club = Profiles.of(["ann"] * 8 + ["bob"] * 8, films * 2, [*weights, *[1] * 8])
+
+# %% One comparison: an item of weight v loses at most v times epsilon
+overlap = Similarity(epsilon=1, measure="overlap", norms="none")
+release = overlap.release(club, Source.system())
+print(f"films in common, by weight: {release.value:.2f}; true: 6.5")
+print("error to expect:", overlap.utility().sentence)
+print(
+    f"an item of weight 1 loses epsilon {overlap.guarantee().overall / 1e9:g}, of weight 0 nothing"
+)
+
+# %% The hidden film changes nothing: with equal coins the answer is the same without it
+without = club.where(~np.isin(np.arange(16), [7]))  # ann's last entry
+same = [overlap.release(one, Source.seeded(1)).value for one in (club, without)]
+print("with and without The Sessions:", same[0] == same[1])
+
+# %% Many comparisons: publish one sketch each, then compare as often as you like
+people, community = Communities(people=200, items=2000, communities=4, size=60).draw(
+    Source.seeded(7)  # made-up people, always the same ones
+)
+sketches = Blip.fitted(epsilon=8, profile_size=60).publish(people, Source.system())
+nearest = sketches.nearest(5).peers
+found = np.mean(community[nearest] == community[:, None])
+print(f"of the five nearest by sketch, {found:.0%} are of the same community; by chance 25%")

@@ -1,0 +1,277 @@
+"""The census of ``reticent demo``: a profile that hides income, a percentile, a decision tree.
+
+Theory    docs/theory/mapping.md, Theorems 2 and 5 (profile); docs/theory/percentile.md;
+          docs/theory/tree.md, Theorem 1
+Not here  the other steps, the attack on them (demo_attacks.py).
+
+The mapping is kept as a file that comes with the data: right after installation learning would
+first have to be compiled, for some seconds. ``learn`` makes it anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reticent.amounts import NANO
+from reticent.cli.demo_tour import PUBLIC, Planned, Step, Tour
+from reticent.cli.profile_wishes import kept_limits
+from reticent.data import ADULT_CATEGORIES, ADULT_SIZE, Table
+from reticent.errors import require
+from reticent.guarantees import RECORD_SUBSTITUTE
+from reticent.guarantees.card import Scope
+from reticent.mechanisms import Release
+from reticent.mechanisms.tree import PrivateTree
+from reticent.report.document import Picture, Section
+from reticent.report.mapping_figures import mapping_figure
+from reticent.report.tree_figures import tree_figure
+from reticent.tasks.charged import Payer, answer_once, release_once
+from reticent.tasks.columns import Column
+from reticent.tasks.leakage import secret_bits
+from reticent.tasks.percentile import quantile, quantile_mechanism
+from reticent.tasks.recoding import Alphabet, Measure, Recoding
+from reticent.tasks.recoding_files import recoding_from_json
+from reticent.tasks.trained_tree import Declared, TrainedTree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from reticent.preferences import Preferences
+    from reticent.tasks.learning import Learnt
+
+PUBLIC_COLUMNS, SECRET = ("education", "marital-status", "sex"), "income"
+AT_LEAST, LEAK_BITS = 50, 0.02  # people who share a profile; bits on average
+ASSISTANT, RECORD = "assistant.example", 2  # who gets whose profile
+LIMIT = NANO  # what the sample may lose in all
+OLDEST, SHARE = 100, 0.9  # declared without a look at the data
+AGES = quantile_mechanism("0.1", lower=0, upper=OLDEST, step=1)
+TREE = Declared(
+    columns=(
+        Column("education", categories=ADULT_CATEGORIES["education"]),
+        Column("marital-status", categories=ADULT_CATEGORIES["marital-status"]),
+        Column.numbers("hours-per-week", (0, 100), bins=10),
+    ),
+    classes=ADULT_CATEGORIES["income"],
+    rows=50_000,
+)
+
+PROFILE_SCOPE = Scope(
+    protected="the person, against conclusions about income, on average over the people",
+    not_against=(
+        "whoever holds the record and draws: they see it",
+        "conclusions about anything else: the rest is released nearly as it is",
+        "a second draw for the same person: together they tell more",
+    ),
+    model="local",
+)
+RECORD_SCOPE = Scope(
+    protected="every person in the sample, whatever their record says",
+    not_against=(
+        "whoever holds the data, and a break-in there",
+        "facts about groups that hold with or without you",
+        "what other people tell about you",
+    ),
+    model="central",
+)
+
+
+@cache
+def mapping() -> Recoding:
+    """The mapping that comes with the data; they are public, so cards may print its table."""
+    file = resources.files("reticent.data") / "bundled" / "adult.mapping.json"
+    recoding = recoding_from_json(file.read_text(encoding="utf-8"))
+    return replace(recoding, mechanism=replace(recoding.mechanism, printed=True))
+
+
+def learn(people: Table) -> Learnt:
+    """The mapping learnt anew: the least change of profiles that tells so little about income."""
+    from reticent.tasks.learning import Limits, learn_mapping  # loads Numba
+
+    alphabet = Alphabet.of(rows(people), columns(people, [SECRET])).at_least(AT_LEAST, Measure())
+    limits = Limits(leak_bits=LEAK_BITS)
+    return learn_mapping(alphabet, limits, columns=PUBLIC_COLUMNS, secret=SECRET)
+
+
+def rows(people: Table) -> NDArray[Any]:
+    """Everybody's profile: the columns that are released."""
+    return columns(people, PUBLIC_COLUMNS)
+
+
+def columns(people: Table, names: Sequence[str]) -> NDArray[Any]:
+    """Columns of text side by side, one row per person."""
+    found = np.empty((len(people), len(names)), dtype=object)
+    for place, name in enumerate(names):
+        found[:, place] = people[name]
+    return found
+
+
+def planned() -> list[Planned]:
+    """What the releases about the census would tell."""
+    mechanism = mapping().mechanism
+    unchanged = f"{100 * mechanism.unchanged:.0f} of 100 profiles stay as they are"
+    off = f"within {AGES.utility().within_95:.0f} of {ADULT_SIZE:,} ranks, 95 times in 100"
+    return [
+        Planned("Profile, hiding income", "-", f"{mechanism.bits:.2f} bits", unchanged),
+        Planned.of("Percentile of ages", AGES, off),
+        Planned.of("Decision tree", grower(), "noise in every choice and count"),
+    ]
+
+
+def grower() -> PrivateTree:
+    """A small tree over three declared columns."""
+    return TREE.mechanism(epsilon="0.5", depth=2, unit=RECORD_SUBSTITUTE)
+
+
+def profile(tour: Tour) -> Step:
+    """One person's record through the mapping."""
+    recoding, wishes = mapping(), tour.preferences()
+    mechanism = recoding.mechanism
+    _check_limit(recoding, wishes)
+    person = rows(tour.people())[RECORD - 1].tolist()
+    source = tour.source()
+    event = mechanism.event(source)
+    paid = answer_once(
+        event,
+        lambda: recoding.release(person, source).value,
+        ledger=tour.ledger,
+        payers=Payer(subject=tour.subject(f"record {RECORD} of Adult"), provider=ASSISTANT),
+    )
+    whole: Release[Any] = Release(paid.value, event, mechanism)
+    tour.cards["profile"] = whole.card(
+        "A census profile that hides income",
+        scope=PROFILE_SCOPE,
+        budget=paid.budget,
+        preferences=kept_limits(wishes),
+        command=tour.command,
+        made=tour.made,
+    )
+    before, after = mechanism.guess_rates()
+    raw = float(mechanism.joint.max(axis=0).sum())
+    lines = [
+        f"Record {RECORD}: {', '.join(person)}.",
+        f"Released: {', '.join(paid.value)}.",
+        f"Who sees such a profile guesses income right {100 * after:.1f} times in 100: as often as "
+        "who sees",
+        f"none ({100 * before:.1f}), where the true profile gives {100 * raw:.1f}. "
+        f"{100 * mechanism.unchanged:.0f} of 100 profiles stay as they are.",
+    ]
+    words = [
+        f"A profile of {', '.join(PUBLIC_COLUMNS)} goes to {ASSISTANT} and must not tell the "
+        "income. The mapping below says what each profile is released as, with which chance; of "
+        f"all that tell at most {LEAK_BITS} bits it changes profiles least.",
+        f"The best guess of income is right {100 * before:.1f} times in 100 without any profile, "
+        f"{100 * raw:.1f} with the true one, {100 * after:.1f} with a released one. This is an "
+        "average over people, not a promise to each of them.",
+        f"Record {RECORD} ({', '.join(person)}) was released as {', '.join(paid.value)}. {PUBLIC}",
+    ]
+    labels = [", ".join(row) for row in recoding.profiles.tolist()]
+    drawn = mapping_figure(mechanism.channel, labels, mechanism.joint.sum(axis=0))
+    caption = (
+        f"The changes that most people make, of {len(labels)} profiles: each row is a true one, "
+        "its chances of being released as another one sum to 1."
+    )
+    section = Section(
+        title="Profile: a census record that does not tell the income",
+        words=words,
+        pictures=[Picture(drawn, caption)],
+    )
+    fields = {
+        "profile": {
+            "true": person,
+            "released": list(paid.value),
+            "leak_bits": mechanism.bits,
+            "guesses": {"none": before, "true": raw, "released": after},
+        }
+    }
+    return Step(lines=lines, fields=fields, section=section, cards=("profile",))
+
+
+def _check_limit(recoding: Recoding, wishes: Preferences) -> None:
+    told, limit = secret_bits(recoding)[SECRET], wishes.hide[SECRET]
+    require(told <= limit, "leak_bits", float(limit), f"at least what the mapping tells, {told}")
+
+
+def selections(tour: Tour) -> Step:
+    """A percentile and a tree, both about the same people: their losses add up."""
+    payer = Payer(subject=tour.subject("data set Adult"), limit=LIMIT)
+    age, true = _percentile(tour, payer)
+    trained = _tree(tour, payer)
+    told = trained.text().splitlines()
+    right = _accuracy(trained, tour.people())
+    first = TREE.columns[int(trained.tree.column[0])].name
+    lines = [
+        f"The age that {100 * SHARE:.0f} in 100 are below: {age}; true: {true}.",
+        f"A small decision tree that tells who earns more is right about {100 * right:.0f} of 100 "
+        "people,",
+        f"and asks first for {first}. The whole tree is in the report.",
+    ]
+    words = [
+        f"The age that {100 * SHARE:.0f} of 100 people are below is released as {age}; it is "
+        f"{true}. The tree below was grown with noise at every choice and in every count; it is "
+        f"right about {100 * right:.1f} of 100 people of the sample. {PUBLIC}",
+        "Both are about the same people, so their losses add up in one account.",
+    ]
+    caption = f"The tree as released: {len(TREE.columns)} declared columns, depth 2, ε 0.5."
+    section = Section(
+        title="Selection: a percentile and a decision tree",
+        words=words,
+        pictures=[Picture(tree_figure(trained, target="income"), caption)],
+    )
+    fields = {
+        "percentile": {"share": SHARE, "released": age, "true": true},
+        "tree": {"text": told, "right": right, **trained.plain()},
+    }
+    return Step(lines=lines, fields=fields, section=section, cards=("percentile", "tree"))
+
+
+def _percentile(tour: Tour, payer: Payer) -> tuple[int, int]:
+    ages = np.array(tour.people()["age"], dtype=np.float64)
+    source = tour.source()
+    event = AGES.event(source)
+    options = {"lower": 0, "upper": OLDEST, "step": 1, "epsilon": AGES.epsilon}
+    paid = answer_once(
+        event,
+        lambda: quantile(ages, SHARE, **options, source=source).value,
+        ledger=tour.ledger,
+        payers=payer,
+    )
+    tour.cards["percentile"] = Release(paid.value, event, AGES).card(
+        f"The age that {100 * SHARE:.0f} in 100 are below",
+        scope=RECORD_SCOPE,
+        budget=paid.budget,
+        command=tour.command,
+        made=tour.made,
+    )
+    return paid.value, int(np.quantile(ages, SHARE, method="inverted_cdf"))
+
+
+def _tree(tour: Tour, payer: Payer) -> TrainedTree:
+    mechanism, coded = grower(), TREE.coded(*_table(tour.people()))
+    paid = release_once(mechanism, coded, tour.source(), ledger=tour.ledger, payers=payer)
+    trained = TrainedTree(TREE, paid.value.value)
+    whole: Release[Any] = Release(trained.plain(), paid.value.event, mechanism)
+    tour.cards["tree"] = whole.card(
+        "A decision tree that tells who earns more",
+        scope=RECORD_SCOPE,
+        budget=paid.budget,
+        command=tour.command,
+        made=tour.made,
+    )
+    return trained
+
+
+def _table(people: Table) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """The declared columns of everybody, and the class of each."""
+    held = [np.array(people[column.name], dtype=object) for column in TREE.columns]
+    return held, np.array(people[SECRET], dtype=object)
+
+
+def _accuracy(trained: TrainedTree, people: Table) -> float:
+    held, labels = _table(people)
+    best = np.array(TREE.classes, dtype=object)[trained.shares(held).argmax(axis=1)]
+    return float((best == labels).mean())

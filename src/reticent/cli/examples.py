@@ -1,0 +1,127 @@
+"""One example of every command, in its help after the first sentence.
+
+Not here  the files that they use (init_files.py).
+
+They work as they stand in a folder that ``reticent init`` made, in the order of ``TRY`` where one
+needs what another writes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+import typer
+from typer.models import CommandInfo
+
+_CLUB = "--provider club.example"
+_CARD = "reticent release histogram club.csv films.csv --provider club.example --person ann"
+_VOTES = "voters.csv --target votes --declare columns.toml"
+EXAMPLES = {
+    "demo": "reticent demo --fast",
+    "init": "reticent init my-start",
+    "doctor": "reticent doctor",
+    "data list": "reticent data list",
+    "data describe": "reticent data describe adult",
+    "prefs check": "reticent prefs check preferences.toml --catalogue films.csv",
+    "prefs show": "reticent prefs show preferences.toml",
+    "prefs explain": f"reticent prefs explain preferences.toml {_CLUB} --attribute Drama",
+    "prefs set": "reticent prefs set preferences.toml --item Heat --weight 0.5",
+    "prefs schema": "reticent prefs schema",
+    "plan": f"reticent plan films.csv {_CLUB}",
+    "release histogram": f"{_CARD} --card card.json --yes",
+    "release similarity": "reticent release similarity club.csv ann bob --epsilon 1 --yes",
+    "release profile": (
+        f"reticent release profile mapping.json people.csv {_CLUB} --person p3 --yes"
+    ),
+    "neighbours": "reticent neighbours club.csv --k 3 --epsilon 1 --yes",
+    "recommend": "reticent recommend club.csv --k 3 --epsilon 1 --trusted-gateway --yes",
+    "select influencers": "reticent select influencers links.csv --bound 9 --k 3 --epsilon 1 --yes",
+    "select percentile": (
+        "reticent select percentile pay.csv --column pay --number --step 1 --upper 100 "
+        "--epsilon 1 --yes"
+    ),
+    "compare influencers": (
+        "reticent compare influencers links.csv --bound 9 --k 3 --runs 5 --public"
+    ),
+    "compare percentile": "reticent compare percentile pay.csv --column pay --upper 100 --public",
+    "compare histogram": f"reticent compare histogram films.csv {_CLUB}",
+    "compare neighbours": "reticent compare neighbours club.csv --k 3 --runs 2 --public",
+    "compare mapping": "reticent compare mapping people.csv --secret income --public",
+    "compare tree": f"reticent compare tree {_VOTES} --runs 2 --public",
+    "sweep histogram": f"reticent sweep histogram films.csv {_CLUB}",
+    "sweep similarity": "reticent sweep similarity --measure overlap",
+    "sweep mapping": "reticent sweep mapping people.csv --secret income --public",
+    "sweep influencers": "reticent sweep influencers links.csv --bound 9 --k 3 --runs 5 --public",
+    "sweep percentile": "reticent sweep percentile pay.csv --column pay --upper 100 --public",
+    "sweep tree": f"reticent sweep tree {_VOTES} --runs 2 --public",
+    "train columns": "reticent train columns voters.csv --target votes",
+    "train tree": (f"reticent train tree {_VOTES} --epsilon 2 --max-depth 2 --out tree.json --yes"),
+    "predict": "reticent predict tree.json new-voters.csv",
+    "fit mapping": "reticent fit mapping people.csv --secret income --leak 0.05 --out mapping.json",
+    "audit attack": "reticent audit attack mapping.json people.csv --secret income",
+    "audit noise": "reticent audit noise --quick",
+    "card show": "reticent card show card.json",
+    "card verify": "reticent card verify card.json",
+    "card export": "reticent card export card.json --format registry",
+    "card schema": "reticent card schema",
+    "report": "reticent report card.json --out report.html",
+    "ledger show": "reticent ledger show",
+    "ledger log": "reticent ledger log --subject ann",
+    "ledger verify": "reticent ledger verify --head head.txt",
+    "ledger export": "reticent ledger export --out ledger.jsonl",
+    "ledger raise": f"reticent ledger raise ann --to 9 {_CLUB} --yes",
+    "ledger forget": "reticent ledger forget ann --yes",
+    "gateway init": "reticent gateway init --catalogue films.csv",
+    "gateway import": (
+        "reticent gateway import --profiles club.csv --preferences preferences.toml"
+    ),
+    "gateway provider": "reticent gateway provider club.example --asks asks.toml",
+    "gateway token": "reticent gateway token club.example --days 30",
+    "gateway tokens": f"reticent gateway tokens {_CLUB}",
+    "gateway revoke": "reticent gateway revoke NAME",
+    "gateway door": "reticent gateway door ann",
+    "gateway people": "reticent gateway people",
+    "gateway forget": "reticent gateway forget ann --yes",
+    "verify": "reticent verify mechanism.toml",
+    "reproduce list": "reticent reproduce list",
+    "reproduce run": "reticent reproduce run multilevel --quick",
+    "reproduce check": "reticent reproduce check --quick",
+    "serve": "reticent serve --demo",
+}
+"""By the words after ``reticent``; NAME stands for what only the reader knows."""
+
+TRY = (
+    *("prefs show", "plan", "release histogram", "card show", "ledger show", "neighbours"),
+    *("select percentile", "select influencers", "train tree", "predict", "fit mapping"),
+    *("release profile", "audit attack", "verify", "report"),
+)
+"""The commands that START.txt lists, in an order in which all of them work."""
+
+
+def add_examples(app: typer.Typer) -> None:
+    """Put the example of each command into its help, after the first sentence."""
+    for path, command in _commands(app):
+        example = EXAMPLES.get(path)
+        if example is not None:
+            command.help = _with(_text(command), example)
+
+
+def _commands(app: typer.Typer, path: str = "") -> Iterator[tuple[str, CommandInfo]]:
+    for command in app.registered_commands:
+        yield f"{path}{command.name}", command
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            yield from _commands(group.typer_instance, f"{path}{group.name} ")
+
+
+def _text(command: CommandInfo) -> str:
+    return inspect.cleandoc(command.help or getattr(command.callback, "__doc__", None) or "")
+
+
+def _with(text: str, example: str) -> str:
+    """The sentence, the example on a line that is not broken, and the rest."""
+    if example in text:  # put there before
+        return text
+    sentence, _, rest = text.partition("\n\n")
+    return "\n\n".join(part for part in (sentence, f"\b\nExample: {example}", rest) if part)

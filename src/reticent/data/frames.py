@@ -1,0 +1,275 @@
+"""Tables of data-frame libraries: pandas, polars and Arrow come in, and the same kind goes out.
+
+Notation  a frame = a table held in memory by one of these libraries, seen through narwhals
+Not here  what a table means (frame_tables.py), files (interactions.py, people_tables.py,
+          graphs.py), what is released (tasks/).
+
+The only module that knows about frames; narwhals loads when the first one is met. The type of a
+column is public, its values are not: a value is read by itself and is never part of an error, and
+neither are names of columns that nobody asked for. What has no number or name is missing, as in
+files: a line without a person or an item is left out, a weight that is no number withholds.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reticent.data.interactions import TableError
+from reticent.errors import ParameterError, require
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CALLED = "the frame"  # in errors
+_WHOLE = re.compile(r"-?\d{1,18}")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Frame:
+    """A table of any library, its columns as NumPy arrays, and how to make another of its kind."""
+
+    table: Any  # as narwhals sees it
+    batch: bool = False  # an Arrow record batch, not a table
+
+    @classmethod
+    def of(cls, table: Any) -> Frame:
+        """From a pandas or polars data frame, an Arrow table or an Arrow record batch."""
+        import narwhals.stable.v2 as nw
+
+        batch = type(table).__module__ == "pyarrow.lib" and type(table).__name__ == "RecordBatch"
+        if batch:
+            table = import_module("pyarrow").Table.from_batches([table])
+        lazy = hasattr(table, "collect") and not hasattr(table, "height")
+        require(not lazy, "frame", "a lazy one", "held in memory: collect() it first")
+        try:
+            return cls(nw.from_native(table, eager_only=True), batch)
+        except TypeError:
+            rule = "a pandas or polars data frame or an Arrow table"
+            raise ParameterError("frame", rule, type(table).__name__) from None
+        except ValueError:  # its message would name the columns
+            raise TableError(CALLED, "has two columns of the same name") from None
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        return f"Frame({self.table.implementation})"  # values are private
+
+    @property
+    def names(self) -> list[Any]:
+        """Of the columns, as the frame spells them."""
+        return list(self.table.columns)
+
+    def named(self, name: str) -> Any:
+        """How the frame spells a column; capitals do not matter unless two differ by them only."""
+        if name in self.names:
+            return name
+        wanted = str(name).strip().casefold()
+        found = [own for own in self.names if str(own).strip().casefold() == wanted]
+        if len(found) != 1:
+            raise TableError(CALLED, f"has no column called {str(name).strip()!r}")
+        return found[0]
+
+    def cells(self, name: Any) -> NDArray[Any]:
+        """A column: numbers as numbers if none is missing, else what each cell holds, or None."""
+        column = self.table[name]
+        kind = column.dtype
+        whole = kind.is_integer() or _is(kind, "Boolean")
+        if kind.is_float() or (whole and not column.null_count()):
+            return np.asarray(column.to_numpy())
+        return _objects([_cell(value) for value in column.to_list()])
+
+    def texts(self, name: Any) -> NDArray[np.str_]:
+        """A column as the readers of files hold it: text, and nothing where a cell is missing."""
+        return np.array([_text(value) for value in self.cells(name).tolist()], dtype=np.str_)
+
+    def labels(self, name: Any) -> Labels:
+        """A column of names: text or whole numbers; an empty one is missing."""
+        column = self.table[name]
+        kind = column.dtype
+        good = kind.is_integer() or kind.is_float() or _is(kind, *_NAMING)
+        require(good, "columns", str(kind), "of names: text or whole numbers")
+        if kind.is_integer() and not column.null_count():
+            return Labels(np.asarray(column.to_numpy()), None)
+        cells = column.to_list()
+        if _is(kind, "Object"):  # which may hold anything
+            cells = [cell if isinstance(cell, _PLAIN) else None for cell in cells]
+        places: dict[Any, int] = {}
+        codes = [places.setdefault(cell, len(places)) for cell in cells]
+        return Labels(np.array(codes, dtype=np.int64), [_name(cell) for cell in places])
+
+    def weights(self, name: Any) -> NDArray[Any]:
+        """A column of weights: numbers, or texts that are read as numbers one by one."""
+        kind = self.table[name].dtype
+        good = kind.is_numeric() or _is(kind, "Boolean", *_NAMING)
+        require(good, "columns", str(kind), "with weights that are numbers")
+        return self.cells(name)
+
+    def chosen(
+        self, like: Any, values: Sequence[Any], codes: NDArray[Any], *, gaps: bool = False
+    ) -> Any:
+        """The ``values`` at ``codes`` as a column of the type of column ``like``, if that fits.
+
+        Without ``like`` (None) they have a type of their own. With ``gaps`` codes below 0 are
+        missing. The type depends on the values, which are public, and on nothing that was drawn.
+        """
+        old = None if like is None else self.table[like]
+        places = np.asarray(codes, dtype=np.int64)
+        return _gathered(self.table, old, list(values), places, gaps)
+
+    def made(self, columns: Mapping[Any, Any], *, rows: bool) -> Any:
+        """A frame of this kind; with ``rows`` of this frame's rows, so with its index.
+
+        A column is an array of numbers or comes from ``chosen``.
+        """
+        import narwhals.stable.v2 as nw
+
+        backend, native = self.table.implementation, self.table.to_native()
+        if backend.is_pandas_like():
+            index = native.index if rows else None
+            made = self.table.__native_namespace__().DataFrame(dict(columns), index=index)
+            made.columns.name = native.columns.name
+            return made
+        series = {
+            name: nw.Series.from_numpy(name, np.ascontiguousarray(values), backend=backend)
+            if isinstance(values, np.ndarray)
+            else values.alias(name)
+            for name, values in columns.items()
+        }
+        table = nw.from_dict(series, backend=backend).to_native()
+        return _as_batch(table) if self.batch else table
+
+
+_NAMING = ("String", "Categorical", "Enum", "Object")
+_PLAIN = (str, int, float, np.integer, np.floating)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """Names by number: ``codes`` are places in ``names``, or without these the names themselves."""
+
+    codes: NDArray[Any]
+    names: list[Any] | None
+
+    def known(self) -> NDArray[np.bool_]:
+        """Where a name is not missing."""
+        if self.names is None:
+            return np.ones(self.codes.size, dtype=bool)
+        there = np.array([name is not None for name in self.names], dtype=bool)
+        return np.asarray(there[self.codes])
+
+    def named(self, codes: Sequence[int]) -> Sequence[Any]:
+        """The names that codes stand for."""
+        return codes if self.names is None else [self.names[code] for code in codes]
+
+
+def plain_cells(table: Any) -> Any:
+    """A pandas frame that mixes its own types of numbers with text, cell by cell; others as is.
+
+    NumPy has no type in common for both, and what libraries choose instead are floats.
+    """
+    kinds = list(getattr(table, "dtypes", ())) if hasattr(table, "notna") else []
+    own = {getattr(kind, "kind", "O") for kind in kinds if not isinstance(kind, np.dtype)}
+    mixed = own - {"O"} and any(getattr(kind, "kind", "O") == "O" for kind in kinds)
+    return table.astype(object).where(table.notna(), None) if mixed else table
+
+
+def _name(cell: Any) -> Any:
+    """What a cell names: 2.0 is 2, for a gap makes floats of a column; no text is no name."""
+    value = _cell(cell)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return None if value == "" else value
+
+
+def _is(kind: Any, *names: str) -> bool:
+    return type(kind).__name__ in names or getattr(kind, "__name__", "") in names
+
+
+def _cell(value: Any) -> Any:
+    """What a cell holds; None for every sign that something is missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _text(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
+
+
+def _gathered(table: Any, old: Any, values: list[Any], codes: NDArray[np.int64], gaps: bool) -> Any:
+    kind = None if old is None else old.dtype
+    held = _back(kind, values)
+    fits = kind is not None and all(_holds(kind, value) for value in held)
+    if not fits and len({type(value) for value in held}) > 1:
+        held = [str(value) for value in held]
+    if gaps:
+        codes = np.where(codes < 0, len(held), codes)
+    if table.implementation.is_pandas_like():
+        dtype = old.to_native().dtype if fits else None
+        return _pandas_values(table.__native_namespace__(), dtype, held, gaps).take(codes)
+    import narwhals.stable.v2 as nw
+
+    listed = [*held, None] if gaps else held
+    return nw.new_series("", listed, kind if fits else None, backend=table.implementation)[codes]
+
+
+def _pandas_values(pandas: Any, dtype: Any, values: list[Any], gaps: bool) -> Any:
+    """As pandas has it: whole numbers that may have gaps are floats, unless they are nullable."""
+    if hasattr(dtype, "categories"):
+        more = [value for value in dict.fromkeys(values) if value not in dtype.categories]
+        dtype = pandas.CategoricalDtype([*dtype.categories, *more], dtype.ordered)
+    if gaps and isinstance(dtype, np.dtype):
+        dtype = np.dtype(float) if dtype.kind in "iuf" else np.dtype(object)
+    if dtype is None and not values:
+        dtype = np.dtype(object)
+    return pandas.Series([*values, None] if gaps else values, dtype=dtype).array
+
+
+def _back(kind: Any, values: list[Any]) -> list[Any]:
+    """Numbers that a mapping keeps as text, as numbers again for a column of numbers."""
+    texts = all(isinstance(value, str) for value in values)
+    if kind is None or not texts or not kind.is_numeric():
+        return values
+    whole = all(_WHOLE.fullmatch(value) for value in values)
+    return [int(value) for value in values] if whole else values
+
+
+def _holds(kind: Any, value: Any) -> bool:
+    """Whether a column of this type holds a value as it is."""
+    if isinstance(value, bool):
+        return _is(kind, "Boolean", "Object")
+    if isinstance(value, int) and kind.is_integer():
+        ends = np.iinfo(type(kind).__name__.lower())
+        return bool(ends.min <= value <= ends.max)
+    if isinstance(value, (int, float)):
+        return bool(kind.is_float()) or _is(kind, "Object", "Categorical")
+    if _is(kind, "Enum"):
+        return value in kind.categories
+    return isinstance(value, str) and _is(kind, *_NAMING)
+
+
+def _as_batch(table: Any) -> Any:
+    batches = table.combine_chunks().to_batches()
+    if batches:
+        return batches[0]
+    return import_module("pyarrow").RecordBatch.from_pylist([], schema=table.schema)

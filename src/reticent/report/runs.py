@@ -1,0 +1,240 @@
+"""What commands printed with ``--json``, and guarantee cards, read as sections of a report.
+
+Not here  the sections themselves (run_pictures.py, run_facts.py), the page (page.py).
+
+Every card is checked again: one that does not hold fails the report. What commands print about
+accounts, keys and wishes is for their owner's eyes, and no report takes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from reticent.errors import CardError, ReticentError
+from reticent.guarantees.card import SCHEMA, Card
+from reticent.mechanisms.verification import verify
+from reticent.report.document import Grid, Section
+from reticent.report.run_facts import facts, is_single, left_out
+from reticent.report.run_pictures import (
+    attack_section,
+    curves_section,
+    noise_section,
+    plan_section,
+    tree_section,
+)
+
+Check: TypeAlias = Callable[[Card], list[str]]
+Maker: TypeAlias = Callable[[Mapping[str, Any]], Section]
+LARGEST = 1 << 26  # bytes of a run
+_OWN = ("ledger-", "gateway-", "prefs-", "serve/", "doctor/")  # for their owner's eyes
+_CURVES = ("sweep-", "compare-")
+_BROKEN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
+_TITLES = {
+    "plan/1": "A planned release",
+    "release-similarity/1": "A released similarity",
+    "release-histogram/1": "A released histogram",
+    "release-profile/1": "A released profile",
+    "select-influencers/1": "Influential nodes",
+    "select-percentile/1": "A percentile",
+    "neighbours/1": "Lists of neighbours",
+    "recommend/1": "Recommendations",
+    "fit-mapping/1": "A learnt mapping",
+    "card-verify/1": "Cards, recomputed",
+    "predict/1": "Predictions of a tree",
+}
+_ON_CARD = ["losses", "right_at_most", "error"]  # what a card says better
+_UNPROTECTED = {"recommend/1": ("lists",)}  # what is no release and stays where it was made
+
+
+class RunError(ReticentError):
+    """A file that is no run: ``what`` it is, and ``why`` it cannot be shown."""
+
+    def __init__(self, what: str, why: str) -> None:
+        self.what, self.why = what, why
+        super().__init__(f"{what}: {why}")
+
+
+def read_run(path: Path, *, check: Check = verify) -> list[Section]:
+    """The sections of a run, or of every run in a folder, by name.
+
+    ``check`` lists what on a card does not hold. Files of a folder that are no run are named in a
+    section of their own.
+    """
+    if not path.is_dir():
+        return [_section(path, _read(path), check)]
+    sections, others = [], []
+    for file in sorted(one for one in path.iterdir() if one.is_file()):
+        fields = _read_if_run(file)
+        if fields is None:
+            others.append(file.name)
+        else:
+            sections.append(_section(file, fields, check))
+    if not sections:
+        raise RunError(f"{path} holds no run", _forms())
+    if others:
+        rows = [[name] for name in others]
+        grid = Grid("Files that are no run", ("file",), rows)
+        sections.append(Section(title=f"Also in {path.name}", grids=[grid]))
+    return sections
+
+
+def known_schemas() -> list[str]:
+    """Every schema that has a section of its own; those that end in * begin so."""
+    return sorted([*_MAKERS, *_TITLES, *(f"{name}*" for name in _CURVES), SCHEMA])
+
+
+def _forms() -> str:
+    return (
+        "a run is a file that a command printed with --json, or a card; known are "
+        f"{', '.join(known_schemas())}"
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            packed = file.read(LARGEST + 1)
+    except OSError as error:
+        raise RunError(f"{path} cannot be read", error.strerror or "no access") from None
+    if len(packed) > LARGEST:
+        raise RunError(f"{path} is longer than {LARGEST:,} bytes", "no run is that long")
+    try:
+        fields = json.loads(packed.decode("utf-8"))
+    except (ValueError, RecursionError):  # of letters or of JSON
+        raise RunError(f"{path} is no JSON", _forms()) from None
+    if not isinstance(fields, dict) or not isinstance(fields.get("schema"), str):
+        raise RunError(f"{path} names no schema", _forms())
+    if fields["schema"].startswith(_OWN):
+        why = "it is about accounts, keys or wishes, which are for their owner's eyes"
+        raise RunError(f"{path} is {fields['schema']}, which no report shows", why)
+    return fields
+
+
+def _read_if_run(path: Path) -> dict[str, Any] | None:
+    """What a file of a folder holds, if a section can be made of it."""
+    if path.suffix != ".json":
+        return None
+    try:
+        fields = _read(path)
+    except RunError:
+        return None
+    return fields if _maker(fields["schema"]) or fields["schema"] == SCHEMA else None
+
+
+def _section(path: Path, fields: Mapping[str, Any], check: Check) -> Section:
+    schema = fields["schema"]
+    try:
+        if schema == SCHEMA:
+            card = Card.from_json(json.dumps(fields))
+            return _with_card(Section(title=card.title), card, check)
+        maker = _maker(schema)
+        made = _flat(path, fields) if maker is None else maker(fields)
+        return _with_cards(made, path, fields, check)
+    except RunError:
+        raise
+    except ReticentError as error:
+        raise RunError(f"{path} is no {schema}", str(error)) from None
+    except _BROKEN as error:
+        why = f"a part of it is missing or of another kind ({type(error).__name__})"
+        raise RunError(f"{path} is no {schema}", why) from None
+
+
+def _maker(schema: str) -> Maker | None:
+    if schema.startswith(_CURVES):
+        return curves_section
+    return _MAKERS.get(schema) or (_plain if schema in _TITLES else None)
+
+
+def _plain(fields: Mapping[str, Any]) -> Section:
+    """What was released or planned, in tables; unprotected parts stay out."""
+    schema = fields["schema"]
+    without = [*_UNPROTECTED.get(schema, ()), "warning", "what"]
+    without += _ON_CARD if isinstance(fields.get("card"), dict) else []
+    whose = f" for {fields['provider']}" if isinstance(fields.get("provider"), str) else ""
+    words = [str(fields[name]) for name in ("what", "warning") if fields.get(name)]
+    if schema in _UNPROTECTED:
+        words.append("They are not shown here.")
+    deeper = [name for name in left_out(fields) if name not in without]
+    if deeper:
+        words.append(f"Not shown, as no table holds it: {', '.join(deeper)}.")
+    return Section(
+        title=f"{_TITLES[schema]}{whose}",
+        words=[f"{text[:1].upper()}{text[1:]}".removesuffix(".") + "." for text in words],
+        grids=facts(fields, caption="What the command says", without=without),
+        failures=["A card does not hold."] if fields.get("holds") is False else [],
+    )
+
+
+def _refusal(fields: Mapping[str, Any]) -> Section:
+    told = [str(fields[name]) for name in ("what", "why") if fields.get(name)]
+    refused = fields.get("kind") == "refused"
+    return Section(
+        title="A release that was refused" if refused else "A command that failed",
+        words=[f"{text[:1].upper()}{text[1:]}." for text in told],
+    )
+
+
+def _flat(path: Path, fields: Mapping[str, Any]) -> Section:
+    """A schema that is not known, if all that it has are single values."""
+    deeper = [name for name, held in fields.items() if not is_single(held) and name != "card"]
+    if deeper:
+        why = f"{', '.join(deeper)} are no single values; {_forms()}"
+        raise RunError(f"{path} is {fields['schema']!r}, which is not known here", why)
+    grids = facts(fields, caption=f"What {fields['schema']} says")
+    return Section(title=fields["schema"], grids=grids)
+
+
+def _with_cards(section: Section, path: Path, fields: Mapping[str, Any], check: Check) -> Section:
+    held = fields.get("card")
+    if isinstance(held, dict):
+        return _with_card(section, Card.from_json(json.dumps(held)), check)
+    if isinstance(held, str):
+        for file in (path.parent / held, Path(held)):
+            if file.suffix == ".json" and file.is_file():
+                return _with_card(section, Card.from_json(json.dumps(_read(file))), check)
+        return replace(section, words=[*section.words, f"Its card is in {held}."])
+    return section
+
+
+def _with_card(section: Section, card: Card, check: Check) -> Section:
+    """The section with its card; it fails if the card does not hold."""
+    event, words = card.release_event(), list(section.words)
+    if event.mechanism == "profile-mapping" and "parts" not in event.parameters:
+        problems = card.problems()
+        words.append(
+            "The card names its mapping by fingerprint only, so its figures were not recomputed "
+            "here; reticent card verify --mapping does."
+        )
+    else:
+        problems = _checked(card, check)
+    failures = (
+        [f"The card {card.title!r} does not hold: {'; '.join(problems)}."] if problems else []
+    )
+    return replace(
+        section,
+        words=words,
+        cards=[*section.cards, card],
+        failures=[*section.failures, *failures],
+    )
+
+
+def _checked(card: Card, check: Check) -> list[str]:
+    try:
+        return check(card)
+    except CardError as error:
+        return [str(error)]
+    except _BROKEN as error:
+        return [f"its figures cannot be computed ({type(error).__name__})"]
+
+
+_MAKERS: dict[str, Maker] = {
+    "audit-attack/1": attack_section,
+    "audit-noise/1": noise_section,
+    "plan-histogram/1": plan_section,
+    "train-tree/1": tree_section,
+    "error/1": _refusal,
+}
