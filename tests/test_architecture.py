@@ -24,6 +24,7 @@ RANKS = {
     "ledger": 5,
     "mechanisms": 5,
     "tasks": 6,
+    "exports": 7,
     "gateway": 7,
     "report": 7,
     "testing": 7,

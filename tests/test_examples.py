@@ -105,6 +105,7 @@ class Page:
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONUNBUFFERED": "1",  # so that results and talk keep their order
             "COLUMNS": "100",
+            "OMP_NUM_THREADS": "1",  # threads that wait for each other are slow beside other tests
         }
 
     def run(self, fence: Fence) -> None:

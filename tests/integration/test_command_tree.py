@@ -31,7 +31,8 @@ from tests.integration.command_samples import (
 )
 from tests.unit.cli.conftest import Ended, invoke
 
-HEAVY = {"numpy", "scipy", "numba", "matplotlib", "fastapi", "pydantic", "cryptography", "rich"}
+HEAVY = {"numpy", "scipy", "numba", "matplotlib", "fastapi", "cryptography", "rich"}
+# and pydantic, but Typer itself reads the options of a command with it
 TREE = {" ".join(path): command for path, command in commands()}
 RUN = [name for name in names() if name not in NOT_HERE]
 QUICK = [name for name in RUN if name not in SLOW]
@@ -102,9 +103,8 @@ def check_works(command: str) -> None:
     if first == "pip":
         return
     assert first == "reticent"
-    if words[0] == "serve" and "--help" not in words:
-        assert invoke("serve", "--help").code == 0
-        return
+    if words[0] in (*NOT_HERE, *SLOW):  # which are run elsewhere; here their help must do
+        words = [words[0], "--help"]
     again = invoke(*words)
     assert again.code in (0, 1), f"{command}: {again.err}"
 

@@ -128,7 +128,7 @@ def _raises(
     ledger: Ledger, short: Sequence[Standing], asked: int, where: Sequence[str]
 ) -> dict[str, str]:
     """The commands that raise limits which the ledger keeps; before a first release it has none."""
-    found = {}
+    found: dict[str, str] = {}
     for one in short:
         needed, held = one.spent + asked, _limit_on_record(ledger, one.payer)
         if held is not None and held < needed:

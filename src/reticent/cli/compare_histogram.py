@@ -50,9 +50,10 @@ def histogram(
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
-    """How wrong a histogram would be, by how the provider's budget is shared among attributes.
+    """How wrong a histogram would be, by how a budget is shared.
 
-    All ways keep the budgets of the preferences. Reads the catalogue and the preferences, and no
+    The provider's budget is shared among attributes in several ways, which all keep the budgets of
+    the preferences. Reads the catalogue and the preferences, and no
     profile: the errors follow from the noise.
     """
     check_plot(plot)

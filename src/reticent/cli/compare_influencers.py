@@ -67,10 +67,10 @@ def influencers(
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
-    """How many of the k most influential nodes each way finds, on a public graph.
+    """How many of the most influential nodes each way finds.
 
-    Shown are shares of the true best, of 100, with 95 % intervals. Besides the ways of select
-    influencers there is one that just takes the nodes of highest degree.
+    On a public graph. Shown are shares of the true best, of 100, with 95 % intervals. Besides the
+    ways of select influencers there is one that just takes the nodes of highest degree.
     """
     check_public(context, public, plot)
     wish, sizes = GraphWish(k, bound, within, centrality), points(epsilons, "--epsilon")

@@ -78,10 +78,11 @@ def mapping(
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
-    """What mappings tell about a secret, in bits, at the same distortion, on a public table.
+    """What mappings tell about a secret, at the same distortion.
 
-    The mapping of least leak, which `fit mapping` finds, beside the exponential mechanism and
-    randomised response, which know nothing of the secret, and the mapping that tells nothing.
+    In bits, on a public table: the mapping of least leak, which `fit mapping` finds, beside the
+    exponential mechanism and randomised response, which know nothing of the secret, and the mapping
+    that tells nothing.
     """
     check_public(context, public, plot)
     curves = told(path, secret, columns, id_column, bins, distortions, seconds, None)
@@ -100,15 +101,15 @@ def told(
 ) -> Curves:
     """What each mapping tells, for these options."""
     from reticent.cli import mapping_search as search
-    from reticent.cli.mapping_columns import Columns, talk_wide
+    from reticent.cli.mapping_columns import Columns
     from reticent.data.people_tables import read_people
-    from reticent.tasks.comparing_mapping import mapping_curves
+    from reticent.tasks.comparing_mapping import WAYS, mapping_curves
 
     asked = None if distortions is None else points(distortions, "--distortion", zero=True)
     table = Columns.of(read_people(path), secret, columns, ids=id_column, bins=bins)
     people, _, _ = table.split(0.0)
-    talk_wide(table, people)
     alphabet, _ = search.alphabet_of(*table.sides(people), 1, table.measure)
+    _talk_many(len(alphabet.profiles), len(people))
     with search.watching(seconds) as watch:
         curves = mapping_curves(
             alphabet,
@@ -119,9 +120,23 @@ def told(
             steps=watch,
             progress=watch.show,
         )
+    if ways is None and set(WAYS) - set(curves.ways):
+        left = ", ".join(way for way in WAYS if way not in curves.ways)
+        talk(f"note: left out, as there are too many profiles for them: {left}")
     if watch.why:
         talk(f"note: {watch.why}: the least leaks are of the best mappings so far")
     return curves
+
+
+def _talk_many(profiles: int, people: int) -> None:
+    """Say if nearly everybody has a profile of their own, and what may be meant."""
+    from reticent.cli.mapping_columns import CROWD, UNIQUE
+
+    if people > CROWD and profiles > UNIQUE * people:
+        talk(
+            f"note: {profiles:,} different profiles of {people:,} people; --bins puts numbers into "
+            "ranges, --columns takes fewer columns, --id-column says which one names people"
+        )
 
 
 def show_told(curves: Curves, schema: str, plot: Path | None, as_json: bool) -> None:

@@ -52,12 +52,12 @@ def neighbours(
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
-    """How good the neighbours are that each way finds, on public profiles.
+    """How good the neighbours are that each way finds.
 
-    Some items are held out; shown is how many of 100 of them one of the k neighbours has, for
-    everybody and by what people withhold. All ways lose the same to all others together: published
-    sketches and comparisons of all pairs, by the weights of items or, without them, at the budget
-    of the strictest item.
+    On public profiles. Some items are held out; shown is how many of 100 of them one of the k
+    neighbours has, for everybody and by what people withhold. All ways lose the same to all others
+    together: published sketches and comparisons of all pairs, by the weights of items or, without
+    them, at the budget of the strictest item.
     """
     from reticent.tasks.comparing_neighbours import WAYS, Search, neighbour_curves
 

@@ -49,9 +49,10 @@ def percentile(
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
-    """How far off the value of the chosen person is expected to be, on a public table.
+    """How far off the chosen person is expected to be, by way.
 
-    Expected absolute errors, computed from the law of each way, so without runs and intervals.
+    On a public table: expected absolute errors in value, computed from the law of each way, so
+    without runs and intervals.
     """
     check_public(context, public, plot)
     curves = expected(path, upper, p, column, epsilons, None)

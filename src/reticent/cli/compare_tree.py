@@ -93,11 +93,12 @@ def tree(
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
-    """How often trees tell the class of rows that they never saw, on a public table.
+    """How often trees are right, by how they are grown.
 
-    Splits in two by Gini impurity, chosen by permute-and-flip or the exponential mechanism, and
-    splits into all values by entropy, chosen by the exponential mechanism or by local dampening.
-    In each run all of them grow from the same rows and are judged on the same others.
+    Judged on rows of a public table that a tree never saw. Splits in two by Gini impurity, chosen
+    by permute-and-flip or the exponential mechanism, and splits into all values by entropy, chosen
+    by the exponential mechanism or by local dampening. In each run all of them grow from the same
+    rows and are judged on the same others.
     """
     from reticent.tasks.comparing_tree import growers
 

@@ -73,11 +73,12 @@ def attack(tour: Tour) -> Step:
     )
     meaning = (
         "Of two lists, one with the film and one without, or of two people, one of each income: "
-        "how often the attacker picks the right one, in 100. A coin: 50."
+        "how often the attacker picks the right one, in 100. A coin: 50. The attacker knows all "
+        "other films, or the incomes of half of the people."
     )
     lines = [
-        "Of two lists, one with the film, or two people, one with the income: how often the",
-        "attacker picks the right one, in 100 (a coin: 50). The attacker knows everything else.",
+        "Of two lists, one with the film, or two people, one with the income: how often who knows",
+        "all other films, or half of the people, picks the right one, in 100 (a coin: 50).",
         *table(HEADS, [one.row for one in found]),
         verdict,
     ]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reticent.amounts import NANO
+from reticent.cli.demo_club import CLUB
 from reticent.cli.demo_tour import PUBLIC, Planned, Step, Tour
 from reticent.cli.profile_wishes import kept_limits
 from reticent.data import ADULT_CATEGORIES, ADULT_SIZE, Table
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 PUBLIC_COLUMNS, SECRET = ("education", "marital-status", "sex"), "income"
 AT_LEAST, LEAK_BITS = 50, 0.02  # people who share a profile; bits on average
-ASSISTANT, RECORD = "assistant.example", 2  # who gets whose profile
+RECORD = 5  # of the sample: stands for Ann's own profile
 LIMIT = NANO  # what the sample may lose in all
 OLDEST, SHARE = 100, 0.9  # declared without a look at the data
 AGES = quantile_mechanism("0.1", lower=0, upper=OLDEST, step=1)
@@ -139,7 +140,7 @@ def profile(tour: Tour) -> Step:
         event,
         lambda: recoding.release(person, source).value,
         ledger=tour.ledger,
-        payers=Payer(subject=tour.subject(f"record {RECORD} of Adult"), provider=ASSISTANT),
+        payers=Payer(subject=tour.subject(f"record {RECORD} of Adult"), provider=CLUB),
     )
     whole: Release[Any] = Release(paid.value, event, mechanism)
     tour.cards["profile"] = whole.card(
@@ -153,21 +154,22 @@ def profile(tour: Tour) -> Step:
     before, after = mechanism.guess_rates()
     raw = float(mechanism.joint.max(axis=0).sum())
     lines = [
-        f"Record {RECORD}: {', '.join(person)}.",
-        f"Released: {', '.join(paid.value)}.",
+        f"Record {RECORD} stands for Ann: {', '.join(person)}.",
+        f"Released to {CLUB}: {', '.join(paid.value)}.",
         f"Who sees such a profile guesses income right {100 * after:.1f} times in 100: as often as "
         "who sees",
         f"none ({100 * before:.1f}), where the true profile gives {100 * raw:.1f}. "
         f"{100 * mechanism.unchanged:.0f} of 100 profiles stay as they are.",
     ]
     words = [
-        f"A profile of {', '.join(PUBLIC_COLUMNS)} goes to {ASSISTANT} and must not tell the "
+        f"A profile of {', '.join(PUBLIC_COLUMNS)} goes to {CLUB} and must not tell the "
         "income. The mapping below says what each profile is released as, with which chance; of "
         f"all that tell at most {LEAK_BITS} bits it changes profiles least.",
         f"The best guess of income is right {100 * before:.1f} times in 100 without any profile, "
         f"{100 * raw:.1f} with the true one, {100 * after:.1f} with a released one. This is an "
         "average over people, not a promise to each of them.",
-        f"Record {RECORD} ({', '.join(person)}) was released as {', '.join(paid.value)}. {PUBLIC}",
+        f"Record {RECORD}, which stands for Ann ({', '.join(person)}), was released as "
+        f"{', '.join(paid.value)}. {PUBLIC}",
     ]
     labels = [", ".join(row) for row in recoding.profiles.tolist()]
     drawn = mapping_figure(mechanism.channel, labels, mechanism.joint.sum(axis=0))

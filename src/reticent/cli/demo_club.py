@@ -78,20 +78,8 @@ def preferences(tour: Tour) -> Step:
         f"The file is {PREFERENCES}; the console edits this same file, and whoever it does not "
         "name gets nothing.",
     ]
-    grid = Grid(f"{PREFERENCES}, as Ann wrote it", ("dial", "line", "her remark"), _remarks())
+    lines = [line for line in FILE.splitlines() if line]
+    grid = Grid("As Ann wrote it", (PREFERENCES,), [[line] for line in lines])
     fields = {"preferences": {"file": PREFERENCES, "rules": read.fingerprint}}
     section = Section(title="Preferences: one file, four dials", words=words, grids=[grid])
-    lines = [line for line in FILE.splitlines()[1:] if line]
-    return Step(lines=lines, fields=fields, section=section)
-
-
-def _remarks() -> list[tuple[str, str, str]]:
-    """Each line of the file with the dial that it belongs to."""
-    found, dial = [], ""
-    for line in FILE.splitlines()[1:]:
-        told, _, remark = (part.strip() for part in line.partition("#"))
-        if told.startswith("["):
-            dial = told.strip("[]").partition(".")[0]
-        if told:
-            found.append((dial, told, remark))
-    return found
+    return Step(lines=lines[1:], fields=fields, section=section)

@@ -139,7 +139,7 @@ def ending(error: BaseException, command: str = "reticent", *, meant: str = "") 
     if isinstance(error, errors.ReticentError):
         return _of_library(error, usage)
     if isinstance(error, OSError):
-        return Ending(code=ExitCode.USAGE, next_command=usage, **_of_system(error))
+        return _of_system(error, usage)
     if hasattr(error, "format_message"):  # Typer's errors of usage, whatever their class is called
         return _of_usage(error, meant)
     what = f"something unforeseen happened ({type(error).__name__})"
@@ -188,11 +188,12 @@ def _as_typed(error: errors.ReticentError) -> str:
     return f"--{error.name.replace('_', '-')} must be {error.rule}{got}"
 
 
-def _of_system(error: OSError) -> dict[str, str]:
+def _of_system(error: OSError, usage: str) -> Ending:
     if isinstance(error, IsADirectoryError) and error.filename is not None:
-        return {"what": f"{error.filename} is a directory"}
+        what = f"{error.filename} is a directory"
+        return Ending(code=ExitCode.USAGE, what=what, next_command=usage)
     what = f"{error.filename} cannot be used" if error.filename is not None else "no access"
-    return {"what": what, "why": reason(error)}
+    return Ending(code=ExitCode.USAGE, what=what, why=reason(error), next_command=usage)
 
 
 def reason(error: OSError) -> str:

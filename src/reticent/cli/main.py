@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -70,7 +70,7 @@ ORDER = (
 class InOrder(TyperGroup):
     """Commands in the order of ``ORDER``; others after them."""
 
-    def list_commands(self, ctx: typer.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """Their names."""
         known = [name for name in ORDER if name in self.commands]
         return [*known, *(name for name in self.commands if name not in known)]
@@ -86,16 +86,16 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command("demo")(demo.demo)
+app.command("demo", short_help="A tour on public sample data.")(demo.demo)
 app.command("init")(init.init)
 app.command("doctor")(doctor.doctor)
 app.command("neighbours")(neighbours.neighbours)
 app.command("recommend")(recommend.recommend)
 app.command("plan")(histogram_plan.plan)
 app.command("predict")(predict.predict)
-app.command("report")(report.report)
+app.command("report", short_help="One page of pictures, tables and cards.")(report.report)
 app.command("serve")(serve.serve)
-app.command("verify")(verify.verify)
+app.command("verify", short_help="Find the worst case of a mechanism, exactly.")(verify.verify)
 release.app.command("histogram")(histogram.histogram)
 release.app.command("profile")(profile.profile)
 audit.app.command("attack")(attack.attack)

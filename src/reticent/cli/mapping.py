@@ -195,9 +195,7 @@ def mapping(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Learn a mapping through which profiles tell little.
-
-    That is, little about a secret.
+    """Learn how to release profiles that tell little of a secret.
 
     Every profile becomes one of a few others, with chances that make the secret hard to guess and
     change profiles little. `reticent release profile` then releases people through the file. Exit

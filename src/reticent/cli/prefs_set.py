@@ -17,7 +17,10 @@ from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, say, say_json, talk
 
-_HOW = "one of --item with --weight, --attribute with --epsilon, --provider with --epsilon"
+_HOW = (
+    "one of --item with --weight, --attribute with --epsilon, --provider with --epsilon, --total "
+    "or --renews"
+)
 
 
 def set_line(

@@ -95,9 +95,10 @@ def similarity(
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
-    """How wrong the overlap behind a noisy similarity is expected to be, by budget.
+    """How wrong a noisy similarity is, by budget.
 
-    Reads nothing: the error follows from the noise.
+    Shown is the expected error of the overlap behind it, in items. Reads nothing: the error follows
+    from the noise.
     """
     from reticent.tasks.comparing_similarity import similarity_curves
 

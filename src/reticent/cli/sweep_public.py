@@ -98,7 +98,10 @@ def influencers(
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
-    """How many of the k most influential nodes are found, by budget, on a public graph."""
+    """How many of the most influential nodes are found, by budget.
+
+    On a public graph. Shown are shares of the true best, of 100, with 95 % intervals.
+    """
     check_public(context, public, plot)
     wish, sizes = GraphWish(k, bound, within, centrality), points(epsilons, "--epsilon")
     graph = read_edges(path, columns, read_nodes(nodes, node_column))
@@ -125,7 +128,10 @@ def percentile(
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
-    """How far off the chosen person is expected to be in value, by budget, on a public table."""
+    """How far off the chosen person is expected to be, by budget.
+
+    On a public table: expected absolute errors in value, computed from the law of the choice.
+    """
     check_public(context, public, plot)
     if way is Way.adaptive:
         why = "the ways are shifted, dampened, permute-and-flip and exponential"
@@ -147,7 +153,10 @@ def mapping(
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
-    """The least that a mapping tells about a secret, in bits, by distortion, on a public table."""
+    """The least that a mapping tells of a secret, by distortion.
+
+    In bits, on a public table, with what is proved about any mapping.
+    """
     from reticent.tasks.comparing_mapping import LEAST
 
     check_public(context, public, plot)
@@ -180,7 +189,10 @@ def tree(
     plot: PlotFile = None,
     as_json: Json = False,
 ) -> None:
-    """How often a tree tells the class of rows that it never saw, by budget and depth."""
+    """How often a tree is right, by budget and depth.
+
+    Judged on rows of a public table that the tree never saw.
+    """
     from reticent.tasks.comparing_tree import by_depth
 
     check_public(context, public, plot)

@@ -19,6 +19,7 @@ from reticent.testing.neighbourhoods import Databases, Listed, Vectors, World
 
 Vector: TypeAlias = tuple[Fraction, ...]
 KINDS = "values, records or inputs"
+_MOST_PEOPLE, _MOST_NUMBERS = 1000, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ def numeric(
     coordinates: int | None = None,
 ) -> Domain:
     """Vectors of ``length``: of given values, from records, or listed one by one."""
+    if length > _MOST_NUMBERS:
+        domain.wrong("values", f"a domain is of at most {_MOST_NUMBERS} numbers, not {length}")
     if "values" in domain:
         values = tuple(sorted(set(domain.numbers("values"))))
         most = domain.number("distance", distance)
@@ -60,13 +63,15 @@ def numeric(
         domain.wrong("values", f"[domain] needs one of {KINDS}")
     vectors = inputs_as_vectors(domain, length)
     flat = [x for vector in vectors.values() for x in vector]
-    world = listed(domain, tuple(vectors), unit.thing)
-    return Domain(world, vectors.__getitem__, min(flat), max(flat))
+    named = listed(domain, tuple(vectors), unit.thing)
+    return Domain(named, vectors.__getitem__, min(flat), max(flat))
 
 
 def databases(domain: Section, records: tuple[Hashable, ...], unit: Unit, **how: bool) -> Databases:
     """Databases of records of this domain."""
     people = domain.whole("people")
+    if people > _MOST_PEOPLE:
+        domain.wrong("people", f"people must be at most {_MOST_PEOPLE:,}, got {people}")
     return Databases(records, people, unit.relation == "substitute", unit.thing, **how)
 
 

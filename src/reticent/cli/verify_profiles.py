@@ -20,6 +20,7 @@ from reticent.cli.verify_numbers import BY_ONE
 from reticent.data.catalogue import Catalogue
 from reticent.data.profiles import Profiles as PeopleProfiles
 from reticent.guarantees import ITEM, Loss, MultiLevelDP, MutualInformation
+from reticent.guarantees.losses import require_dp
 from reticent.mechanisms.exposure import Exposure
 from reticent.mechanisms.mapping import ProfileMapping
 from reticent.mechanisms.modular import FUNCTIONS, WeightedProfile, stretchable
@@ -69,9 +70,9 @@ def stretching_case(
         domain.wrong("items", f"items must be {len(coefficients)}, one for each coefficient")
     people = ("", _THEIRS)[: mechanism.function.people]
     world = Profiles(items, _values(domain), people)
-    own = (weights, theirs)[: len(people)]
+    own, overall = (weights, theirs)[: len(people)], Fraction(require_dp(loss).overall, NANO)
     promised: dict[Hashable, Fraction] = {
-        f"{person}{item}": Fraction(loss.overall, NANO) * weight
+        f"{person}{item}": overall * weight
         for person, of in zip(people, own, strict=True)
         for item, weight in zip(items, of, strict=True)
     }
@@ -190,7 +191,7 @@ def blip_case(mechanism: Blip, domain: Section, claim: Section | None, loss: Los
     """A flipped filter; of its bits those that some item sets, for others tell nothing."""
     items, weights = _weights(domain, "items")
     promised: dict[Hashable, Fraction] = {
-        item: Fraction(loss.overall, NANO) * weight
+        item: Fraction(require_dp(loss).overall, NANO) * weight
         for item, weight in zip(items, weights, strict=True)
     }
     claims = item_claims(claim, promised)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import shlex
 import sys
 from collections.abc import Callable, Hashable
 from fractions import Fraction
@@ -105,13 +106,18 @@ def python_case(
         raise Failure(
             f"{reference} is code, and would be run",
             why="a file alone never runs anything; if you trust the code, say so with --run-code",
-            next_command=f"reticent verify --run-code {file}",
+            next_command=f"reticent verify --run-code {shlex.quote(str(file))}",
         )
     function = _loaded(mechanism, module, name, file)
     unit = next((pair.unit for pair in world.pairs()), "any")
 
     def draw(data: Any, n: int) -> NDArray[Any]:
-        return _outputs(function(told(data), n), n, reference)
+        try:
+            returned = function(told(data), n)
+        except Exception as error:  # anything may go wrong in code that is not ours
+            what = f"{reference} failed: {type(error).__name__}: {error}"
+            raise Failure(what, why=f"it was called with {told(data)!r} and n = {n}") from error
+        return _outputs(returned, n, reference)
 
     return Case(name=reference, world=world, claims={unit: epsilon}, why=NO_PYTHON_LAW, draw=draw)
 
@@ -161,7 +167,7 @@ def _loaded(mechanism: Section, module: str, name: str, file: Path) -> Callable[
         else:
             sys.path.insert(0, str(file.parent.resolve()))
             held = importlib.import_module(module)
-    except (ImportError, OSError, SyntaxError) as error:
+    except Exception as error:  # anything may go wrong in code that is not ours
         mechanism.wrong("python", f"{module} cannot be imported: {type(error).__name__}: {error}")
     function = getattr(held, name, None)
     if not callable(function):

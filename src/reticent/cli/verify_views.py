@@ -89,8 +89,10 @@ def audited_lines(
         first = "not refuted: the worst neighbours found do not lose more than is claimed"
     lines = [first, f"{AUDITED}; {draws:,} draws on each side, confidence {confidence:g}"]
     lines += [f"not enumerated because {why}", ""]
-    heads = ("unit", "verdict", "loss at least ", "claim ", "event")
-    heads += ("on", "times ", "against", "times ")
+    heads = (
+        *("unit", "verdict", "loss at least ", "claim ", "event"),
+        *("on", "times ", "against", "times "),
+    )
     rows = [
         (
             str(unit),

@@ -104,7 +104,6 @@ class Release(Generic[Value]):
         made: date | None = None,
     ) -> Card:
         """The guarantee card of this release."""
-        value = self.value.tolist() if isinstance(self.value, np.ndarray) else self.value
         return make_card(
             title,
             self.event,
@@ -115,6 +114,13 @@ class Release(Generic[Value]):
             budget=budget,
             preferences=preferences,
             command=command,
-            output=canonical(value).encode(),
+            output=canonical(_plain(self.value)).encode(),
             made=made,
         )
+
+
+def _plain(value: Any) -> Any:
+    """A released value as data: arrays, and values that know how they are written (a tree)."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.plain() if hasattr(value, "plain") else value

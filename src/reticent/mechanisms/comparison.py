@@ -95,6 +95,9 @@ def compare(
     require(len(epsilons) > 0, "epsilons", "none", "one or more")
     n = mechanism.whole.candidates
     values = np.nan_to_num(read_reals(data.utilities if truth is None else truth, n), nan=0.0)
+    known = ways(mechanism)
+    good = only is None or all(way in known for way in only)
+    require(good, "only", "others", f"some of {', '.join(known)}")
     seeds = [source.bits(_SEED_BITS) for _ in range(runs)]
     found = []
     for epsilon in epsilons:

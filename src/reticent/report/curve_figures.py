@@ -86,7 +86,7 @@ def curve_figure(
     if reference is not None:
         told = f"{shortened(reference_name, 30)}: {reference:.4g}"
         axes.axhline(reference, color=GREY, linestyle=":", linewidth=1.5, label=told)
-    _value_axis(axes, rows, reference)
+    _value_axis(axes, rows, reference, far=better == "lower")
     axes.set_ylabel(textwrap.fill(shortened(y, 90), 44))
     x_axis(axes, [row.x for row in rows], x)
     finish(made, axes, what, bands_note(rows, runs))
@@ -171,11 +171,14 @@ def _log_ticks(axis: Any, least: float, most: float) -> None:
     axis.set_ticks([], minor=True)
 
 
-def _value_axis(axes: Any, rows: Sequence[Point], reference: float | None) -> None:
-    """From 0 if the values come near it; logarithmic if they are far apart."""
+def _value_axis(axes: Any, rows: Sequence[Point], reference: float | None, *, far: bool) -> None:
+    """From 0 if the values come near it; logarithmic if they are far apart and may be drawn so.
+
+    Errors may: a tenth of an error is as good as it looks. Shares of what was found may not.
+    """
     values = [row.value for row in rows]
     least, most = min(values), max(values)
-    if least > 0 and most / least > _FAR:
+    if far and least > 0 and most / least > _FAR:
         ends = [end for row in rows for end in (row.low, row.high) if end is not None and end > 0]
         shown = [*values, *ends, *([reference] if reference is not None and reference > 0 else [])]
         wide = max(min(shown), least / 2) / 1.2, min(max(shown), most * 2) * 1.2

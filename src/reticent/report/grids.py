@@ -16,6 +16,7 @@ from reticent.guarantees.card_facts import printable
 from reticent.report.document import Grid
 
 _NUMBER = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
+_LONG = 24  # letters that need a column of some width
 _FORMULA = ("=", "+", "-", "@", "\t")
 
 
@@ -69,7 +70,9 @@ def _side(right: bool) -> str:
 
 def _cell(text: str, place: int, right: bool) -> str:
     tag, scope = ("th", ' scope="row"') if place == 0 else ("td", "")
-    return f"<{tag}{scope}{_side(right)}>{escape(printable(text))}</{tag}>"
+    told = printable(text)
+    long = ' class="long"' if len(told) > _LONG and not right else ""
+    return f"<{tag}{scope}{long or _side(right)}>{escape(told)}</{tag}>"
 
 
 def _taken_along(grid: Grid, number: int) -> list[str]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from reticent.errors import require
 from reticent.report import roc
 from reticent.report.attack_figures import roc_figure
@@ -132,15 +134,13 @@ def attack_section(fields: Mapping[str, Any]) -> Section:
 
 
 def _rates(held: Mapping[str, Any]) -> Any:
-    import numpy as np
-
     return np.asarray(held["false_rates"], float), np.asarray(held["true_rates"], float)
 
 
 def _attack(row: Mapping[str, Any]) -> Attack:
-    numbers = (float(row[name]) for name in ("auc", "low", "high"))
+    auc, low, high = (float(row[name]) for name in ("auc", "low", "high"))
     rates = _rates(row) if "false_rates" in row else _rates({"false_rates": [], "true_rates": []})
-    return Attack(row["attacker"], row["trained_on"], *numbers, *rates)
+    return Attack(row["attacker"], row["trained_on"], auc, low, high, *rates)
 
 
 def _attack_grid(attacks: Sequence[tuple[str, Attack]], best: float) -> Grid:

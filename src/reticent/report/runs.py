@@ -178,6 +178,17 @@ def _refusal(fields: Mapping[str, Any]) -> Section:
     )
 
 
+def _step(fields: Mapping[str, Any]) -> Section:
+    """A step of the demonstration: its parts as if they stood by themselves."""
+    parts: dict[str, Any] = {}
+    for name, held in fields.items():
+        parts |= held if isinstance(held, dict) else {name: held}
+    grids = facts(parts, caption="What the step found", without=["step", "private"])
+    seeded = fields.get("private") is False
+    words = ["Made with a seed: nothing here is private."] if seeded else []
+    return Section(title=f"Demonstration: {fields['step']}", words=words, grids=grids)
+
+
 def _flat(path: Path, fields: Mapping[str, Any]) -> Section:
     """A schema that is not known, if all that it has are single values."""
     deeper = [name for name, held in fields.items() if not is_single(held) and name != "card"]
@@ -237,4 +248,5 @@ _MAKERS: dict[str, Maker] = {
     "plan-histogram/1": plan_section,
     "train-tree/1": tree_section,
     "error/1": _refusal,
+    "demo-step/1": _step,
 }

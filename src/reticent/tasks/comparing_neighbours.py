@@ -131,10 +131,12 @@ def _curves(
             rows += paired(float(size), of_way, ends=SHARE)
         return rows
 
+    judged = [bool(np.isfinite(of_run).any()) for of_run in np.array(exact).T]  # by group
+    require(judged[0], "profiles", "others", "of items that two people have, some held out")
     by_group = [
         {"group": group, "people": int(groups[group].sum()), **row.fields()}
         for place, group in enumerate(groups)
-        if place and groups[group].any()
+        if place and judged[place]
         for row in points(place)
     ]
     known = Mean.of(np.array(exact)[:, 0])

@@ -5,9 +5,12 @@ law          the noise proof as a program               close_calls   coins and 
 audit        a lower bound on epsilon from outputs      exact         the largest loss on tiny data
 replay       equal bits on neighbours: what moves       contracts     what every mechanism must keep
 faults       planted faults that the tools must catch   sources       scripted and recording sources
+cases        a mechanism on a small world, enumerated   searched      ... or the worst pair, audited
+leaks        what a mapping tells, in exact fractions   neighbourhoods  who neighbours whom
 """
 
 from reticent.testing.audit import Audit, ItemAudits, audit_epsilon, audit_items
+from reticent.testing.cases import Case, Part, verify_case, work_of
 from reticent.testing.close_calls import (
     coin_disagreements,
     exponential_disagreements,
@@ -40,8 +43,12 @@ from reticent.testing.law import (
     log_error,
     log_ratio_error,
 )
+from reticent.testing.leaks import Figure, verify_leak
+from reticent.testing.local_laws import Utilities
 from reticent.testing.mechanism_laws import law_of
+from reticent.testing.neighbourhoods import local_sensitivities
 from reticent.testing.replay import POISON, Replay, poisoned, replay, replay_poison
+from reticent.testing.searched import Searched, audit_world
 from reticent.testing.sources import Call, RecordingSource, ScriptedSource
 from reticent.testing.statistics import (
     Fit,
@@ -59,22 +66,28 @@ __all__ = [
     "POISON",
     "Audit",
     "Call",
+    "Case",
     "ContractBroken",
     "Fault",
+    "Figure",
     "Fit",
     "ItemAudits",
     "LawBroken",
     "Pair",
+    "Part",
     "Power",
     "RecordingSource",
     "Replay",
     "ScriptedSource",
+    "Searched",
+    "Utilities",
     "Verification",
     "Witness",
     "add_remove_pairs",
     "as_pmf",
     "audit_epsilon",
     "audit_items",
+    "audit_world",
     "check_mechanism",
     "check_scale",
     "chi_square",
@@ -89,6 +102,7 @@ __all__ = [
     "fast_path_disagreements",
     "kolmogorov",
     "law_of",
+    "local_sensitivities",
     "log_error",
     "log_ratio_error",
     "permute_and_flip_disagreements",
@@ -99,5 +113,8 @@ __all__ = [
     "replay_poison",
     "substitute_pairs",
     "two_sample_chi_square",
+    "verify_case",
     "verify_law",
+    "verify_leak",
+    "work_of",
 ]

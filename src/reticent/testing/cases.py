@@ -79,7 +79,7 @@ def verify_case(case: Case, *, tick: Callable[[], None] = lambda: None) -> Verif
         found = verify_law(
             part.law,
             _pairs(case, part, tick),
-            claim=part.claims,  # type: ignore[arg-type]
+            claim=part.claims,
             tolerance=Fraction(0) if case.exact else ENCLOSED,
         )
         worst.update(found.worst)

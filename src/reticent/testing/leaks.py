@@ -10,12 +10,12 @@ exceed it by more than ``SLACK``, which is what figures computed in floats may b
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reticent.errors import require
 from reticent.noise.enclosure import log
@@ -24,7 +24,7 @@ from reticent.rational import Number, rational
 if TYPE_CHECKING:
     from reticent.mechanisms.mapping import ProfileMapping
 
-Table: TypeAlias = Mapping[Hashable, Mapping[Hashable, Fraction]]
+Table: TypeAlias = Mapping[Any, Mapping[Any, Fraction]]
 """p(output | input) by input, or p(secret, input) by secret."""
 
 SLACK = Fraction(1, 10**12)
@@ -56,7 +56,7 @@ def verify_leak(
     joint: Table,
     *,
     claims: Mapping[str, Number],
-    distance: Mapping[tuple[Hashable, Hashable], Fraction] | None = None,
+    distance: Mapping[tuple[Any, Any], Fraction] | None = None,
 ) -> tuple[Figure, ...]:
     """Recompute what ``rows`` tell about the secret of ``joint``, beside ``claims``.
 
@@ -96,10 +96,10 @@ def verify_leak(
 
 def mapping_tables(
     mapping: ProfileMapping,
-) -> tuple[Table, Table, Mapping[tuple[Hashable, Hashable], Fraction]]:
+) -> tuple[Table, Table, Mapping[tuple[Any, Any], Fraction]]:
     """Rows, joint law and distances of a mapping, exactly as it holds them."""
-    rows: dict[Hashable, dict[Hashable, Fraction]] = {}
-    distance: dict[tuple[Hashable, Hashable], Fraction] = {}
+    rows: dict[Any, dict[Any, Fraction]] = {}
+    distance: dict[tuple[Any, Any], Fraction] = {}
     starts, outs = mapping.starts.tolist(), mapping.outs.tolist()
     parts, far = mapping.parts.tolist(), mapping.far.tolist()
     for j, (low, high) in enumerate(pairwise(starts)):
@@ -125,8 +125,8 @@ def _check(rows: Table, joint: Table) -> None:
     require(known, "joint", "another input", "of inputs that have a row")
 
 
-def _moments(rows: Table, joint: Table) -> dict[Hashable, dict[Hashable, Fraction]]:
-    found: dict[Hashable, dict[Hashable, Fraction]] = {}
+def _moments(rows: Table, joint: Table) -> dict[Any, dict[Any, Fraction]]:
+    found: dict[Any, dict[Any, Fraction]] = {}
     for secret, law in joint.items():
         for inside, chance in law.items():
             for out, x in rows[inside].items():
@@ -137,7 +137,7 @@ def _moments(rows: Table, joint: Table) -> dict[Hashable, dict[Hashable, Fractio
 
 
 def _information(
-    moments: Mapping[Hashable, Mapping[Hashable, Fraction]], prior: Mapping[Hashable, Fraction]
+    moments: Mapping[Any, Mapping[Any, Fraction]], prior: Mapping[Any, Fraction]
 ) -> Fraction:
     """The upper end of sum q_i(a) log2(q_i(a) / (p(a) q_i))."""
     nats = Fraction(0)
@@ -150,7 +150,7 @@ def _information(
 
 
 def _maximal(
-    moments: Mapping[Hashable, Mapping[Hashable, Fraction]], prior: Mapping[Hashable, Fraction]
+    moments: Mapping[Any, Mapping[Any, Fraction]], prior: Mapping[Any, Fraction]
 ) -> Fraction:
     total = sum((max(q / prior[a] for a, q in of.items()) for of in moments.values()), Fraction(0))
     return _in_bits(log(total, _BITS)[1]) if total != 1 else Fraction(0)

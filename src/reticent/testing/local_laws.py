@@ -11,7 +11,7 @@ rates and thresholds, which the law is to expose if they are wrong, are the mech
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -86,16 +86,15 @@ def top_dampened_law(mechanism: TopDampened, data: Utilities) -> dict[str, Fract
     plain = dampened_scores(mechanism.plain, data)
     shifted = dampened_scores(mechanism.whole, data)
     chosen: Chances = {}
-    ways = _ways(mechanism, plain)
-    laws = (
+    ways, rounds = _ways(mechanism, plain), mechanism.plain_round
+    laws: tuple[Callable[[], Chances], ...] = (
         lambda: _rounds(mechanism.whole.law, shifted, mechanism.round.rate, mechanism.k),
-        lambda: _rounds(mechanism.plain.law, plain, mechanism.plain_round.rate, mechanism.k),  # type: ignore[union-attr]
+        lambda: _rounds(rounds.law, plain, rounds.rate, mechanism.k),
         lambda: _sets(plain, mechanism.set_rate, mechanism.k),
     )
     for chance, law in zip(ways, laws, strict=True):
-        if chance:
-            for these, own in law().items():
-                chosen[these] = chosen.get(these, Fraction(0)) + chance * own
+        for these, own in law().items() if chance else ():
+            chosen[these] = chosen.get(these, Fraction(0)) + chance * own
     return {
         f"candidates {', '.join(map(str, these))}": chance
         for these, chance in sorted(chosen.items())

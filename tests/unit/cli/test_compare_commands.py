@@ -30,10 +30,15 @@ def here(tmp_path, monkeypatch):
 
 
 SEED = ("--seed", "3")
+DRAWN = ("influencers", "neighbours", "tree")
 
 
 def flagged(name: str) -> tuple[str, ...]:
     return QUICK[name] + (("--public",) if name in PUBLIC else ())
+
+
+def seeded(name: str) -> tuple[str, ...]:
+    return flagged(name) + (SEED if name in DRAWN else ())
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -71,7 +76,7 @@ def test_the_one_form_as_json(cli, name) -> None:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_table_and_json_agree(cli, name) -> None:
-    words = (*flagged(name), *(() if name in ("percentile", "mapping", "histogram") else SEED))
+    words = seeded(name)
     told, ended = cli(*words, "--json").json, cli(*words)
     assert ended.code == 0, ended.err
     lines = ended.out.splitlines()
@@ -79,7 +84,7 @@ def test_table_and_json_agree(cli, name) -> None:
     assert heads[0] == told["x"]
     ways = list(dict.fromkeys(row["way"] for row in told["rows"]))
     assert heads[-len(ways) :] == ways
-    scale = 1 if name in ("percentile", "mapping", "histogram") else 100
+    scale = 100 if name in DRAWN else 1
     shown = [
         re.split(r" {2,}", line.strip()) for line in lines[4:] if not line.startswith("   " * 6)
     ]
@@ -95,7 +100,7 @@ def test_table_and_json_agree(cli, name) -> None:
             assert numbers == pytest.approx(expected, rel=1e-3, abs=0.51 if scale == 100 else 1e-3)
 
 
-@pytest.mark.parametrize("name", ["influencers", "neighbours", "tree"])
+@pytest.mark.parametrize("name", DRAWN)
 def test_draws_are_new_unless_a_seed_is_given(cli, name) -> None:
     words = (*flagged(name), "--json")
     assert cli(*words, *SEED).out == cli(*words, *SEED).out
@@ -112,7 +117,7 @@ def test_what_is_computed_is_the_same_each_time(cli, name) -> None:
 @pytest.mark.parametrize("name", QUICK)
 def test_a_plot(cli, here, name) -> None:
     pytest.importorskip("matplotlib")
-    ended = cli(*flagged(name), "--plot", "way.svg")
+    ended = cli(*seeded(name), "--plot", "way.svg")
     assert ended.code == 0, ended.err
     assert "figure: way.svg" in ended.err
     root = ElementTree.fromstring((here / "way.svg").read_text(encoding="utf-8"))
@@ -136,7 +141,7 @@ def test_ways_by_budget(cli) -> None:
 
 
 def test_influencers_keep_what_they_told_before(cli) -> None:
-    told = cli(*GRAPH, *FEW, "--public", "--json").json
+    told = cli(*seeded("influencers"), "--json").json
     assert (told["nodes"], told["k"], told["runs"], told["bound"]) == (15, 2, 5, 9)
     assert told["chance"] == told["reference"] == pytest.approx(2 / 15)
     found = {(row["way"], row["epsilon"]): row["overlap"] for row in told["rows"]}
@@ -220,8 +225,26 @@ def test_a_mapping_of_least_leak(cli) -> None:
     assert whole["profiles"] == 7
 
 
+def test_a_mapping_that_is_stopped_early_says_so(cli) -> None:
+    ended = cli(*QUICK["mapping"], "--public", "--seconds", "0")
+    assert ended.code == 0
+    assert "stopped after 0 seconds: the least leaks are of the best mappings so far" in ended.err
+    rows = cli(*QUICK["mapping"], "--public", "--seconds", "0", "--json").json["rows"]
+    assert all(row["bound"] <= row["value"] for row in rows if row["way"] == "least leak")
+
+
+def test_profiles_that_name_people_are_mentioned(cli, here) -> None:
+    text = (here / "people.csv").read_text(encoding="utf-8").replace("user,", "number,", 1)
+    (here / "people.csv").write_text("".join(text.splitlines(keepends=True)[:60]), encoding="utf-8")
+    ended = cli(*QUICK["mapping"], "--public")
+    assert "59 different profiles of 59 people" in ended.err
+    assert "--id-column" in ended.err
+    named = cli(*QUICK["mapping"], "--public", "--id-column", "number")
+    assert "different profiles" not in named.err
+
+
 def test_trees_at_large_budgets(cli) -> None:
-    told = cli(*QUICK["tree"], "--public", "--json").json
+    told = cli(*seeded("tree"), "--json").json
     found = {(row["way"], row["x"]): row["value"] for row in told["rows"]}
     assert found["permute-and-flip", 1000] == pytest.approx(told["reference"], abs=0.05)
     assert found["permute-and-flip", 1000] > told["majority"] + 0.1

@@ -315,7 +315,7 @@ def test_refusals_have_their_exit_code(cli, here, monkeypatch) -> None:
         'refused: preferences.toml: no line names the provider "shop.example", so nothing is '
         'released to it; to allow it, add [providers."shop.example"] with an epsilon',
         "  did you mean shops.example?",
-        "  next: reticent release --help",
+        "  next: reticent prefs explain preferences.toml --provider shop.example",
     ]
 
 

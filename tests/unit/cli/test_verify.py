@@ -144,7 +144,7 @@ def test_a_mapping_that_claims_too_little_is_found(cli, written) -> None:
 
 
 def test_a_sensitivity_told_too_small_is_found(cli, written) -> None:
-    """Utilities that move by 10: a table that says 10 keeps the promise, one that says 1 does not."""
+    """Utilities move by 10: a table that says 10 keeps the promise, one that says 1 does not."""
     text = """\
 [mechanism]
 name = "dampened"
@@ -244,6 +244,10 @@ def test_what_a_function_returns_is_checked(cli, written) -> None:
     ended = cli("verify", written(OWN), "--run-code", "--draws", 1000)
     assert ended.code == 2
     assert "must return a list of n" in ended.err
+    written("def biased(data, n):\n    return 1 / 0\n", "own.py")
+    ended = cli("verify", written(OWN), "--run-code", "--draws", 1000)
+    assert ended.code == 2
+    assert "own.py:biased failed: ZeroDivisionError" in ended.err
     written("x = 1\n", "own.py")
     ended = cli("verify", written(OWN), "--run-code")
     assert "own.py has no function biased" in ended.err
@@ -281,6 +285,22 @@ def test_mistakes_are_said_with_their_line(cli, written, text: str, line, says: 
         assert f"{path}, line {line}:" in ended.err
     command = ended.err.strip().splitlines()[-1].removeprefix("  next: reticent ").split()
     assert cli(*command).code == 0
+
+
+def test_each_kind_of_domain_is_understood(cli, written) -> None:
+    """The same counts as values, as records that add vectors, and listed one by one."""
+    head = '[mechanism]\nname = "discrete-laplace"\nepsilon = 0.3\nsize = 2\n\n'
+    domains = (
+        "[domain]\nvalues = [0, 1, 2]\n",
+        "[domain]\npeople = 2\n[domain.records]\na = [1, 0]\nb = [0, 1]\n",
+        "[domain]\nneighbours = [['x', 'y']]\n[domain.inputs]\nx = [1, 0]\ny = [1, 1]\n",
+    )
+    for domain in domains:
+        (unit,) = cli("verify", written(head + domain), "--json").json["units"]
+        assert float(unit["loss"]) == pytest.approx(0.3, abs=1e-9)
+    far = cli("verify", written(head + "[domain]\nvalues = [0, 2]\ndistance = 2\n"), "--json")
+    assert float(far.json["units"][0]["loss"]) == pytest.approx(0.6, abs=1e-9)
+    assert far.code == 1
 
 
 def test_no_file_is_a_mistake_with_a_way_on(cli, tmp_path) -> None:

@@ -18,12 +18,14 @@ import pytest
 
 from reticent.errors import ParameterError
 from reticent.guarantees import EDGE, RECORD, RECORD_SUBSTITUTE
+from reticent.guarantees.card import Scope
 from reticent.mechanisms import dampening, tree, tree_growth
 from reticent.mechanisms.decision_tree import BELOW, EACH, ONE
 from reticent.mechanisms.information_gain import GainSensitivity
 from reticent.mechanisms.selection_laws import exponential_chances
 from reticent.mechanisms.tree import Coded, PrivateTree
 from reticent.mechanisms.tree_growth import grow
+from reticent.mechanisms.verification import verify
 from reticent.noise import Source
 from reticent.testing import as_pmf, chi_square, discrete_laplace_cdf, discrete_laplace_pmf
 
@@ -741,3 +743,10 @@ def test_a_wrong_bound_costs_nothing_without_entropy() -> None:
     for name in ("gini", "accuracy"):
         found = worst_loss(plan(**{**PLANS[name], "rows": 2}), added(FEW, 4))
         assert found <= 2 + 1e-9
+
+
+def test_a_released_tree_has_a_card() -> None:
+    mechanism = plan()
+    released = mechanism.release(coded([(0, 1, 0), (1, 0, 1)]), Source.system())
+    scope = Scope(protected="each row", not_against=("who holds the table",), model="central")
+    assert verify(released.card("A tree", scope=scope)) == []

@@ -224,6 +224,10 @@ def test_numbers_are_set_to_the_right() -> None:
     told = Page(grid_html(Grid("c", ("name", "x "), [("a", "1")]), number=1))
     assert [cell.get("class") for cell in told.all("td")] == ["number"]
     assert [cell.get("class") for cell in told.all("th")] == [None, "number", None]
+    long = Page(
+        grid_html(Grid("c", ("name", "x"), [("a", "many words in one cell only")]), number=1)
+    )
+    assert [cell.get("class") for cell in long.all("td")] == ["long"]
 
 
 @pytest.mark.parametrize("grid", [Grid("c", (), []), Grid("c", ("a",), [("1", "2")])])

@@ -229,6 +229,15 @@ def test_a_refusal_is_told(kept) -> None:
     assert (found.title, found.words) == ("A release that was refused", ["Asked for too much."])
 
 
+def test_a_step_of_the_demonstration_is_told_by_its_parts(kept) -> None:
+    told = {"released": {"Drama": 1.5, "Crime": 2.0}, "provider": "club.example"}
+    run = {"schema": "demo-step/1", "step": "histogram", "private": False, "histogram": told}
+    found = section(kept(run))
+    assert found.title == "Demonstration: histogram"
+    assert found.words == ["Made with a seed: nothing here is private."]
+    assert ("released: Drama", "1.5") in list(found.grids[0].rows)
+
+
 def test_a_flat_run_of_an_unknown_kind_is_shown_as_a_table(kept) -> None:
     found = section(kept({"schema": "new/1", "a": 1, "b": None, "c": True, "d": "x"}))
     assert [list(row) for row in found.grids[0].rows] == [

@@ -143,6 +143,18 @@ def test_a_way_alone_is_as_among_others() -> None:
     assert compared(club(), epsilons=[1, 3]) == whole
 
 
+def test_groups_of_whom_nothing_is_held_out_are_left_out() -> None:
+    """Alone with their items, two people have nothing that others could supply."""
+    who, what = ["a", "b", "c", "d"] * 2, ["x", "x", "u", "v", "y", "y", "w", "z"]
+    profiles = Profiles.of(who, what, [1, 1, 0.5, 0.5, 1, 1, 0.5, 0.5])
+    found = neighbour_curves(
+        profiles, Search(k=1, held_out="0.5"), epsilons=[1], runs=4, source=Source.seeded(1)
+    )
+    assert {row["group"] for row in found.more["groups"]} == {FULL}
+    with pytest.raises(ParameterError, match="items that two people have"):
+        compared(Profiles.of(["a", "b"], ["x", "y"]))
+
+
 def test_wrong_parameters() -> None:
     with pytest.raises(ParameterError, match="two people or more"):
         compared(Profiles.of(["a"], ["x"]))

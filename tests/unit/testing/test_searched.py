@@ -39,11 +39,17 @@ def test_the_worst_pair_is_found_among_many() -> None:
     """One input of twelve is answered more truly than the others."""
     names = tuple("abcdefghijkl")
 
-    def draw(data: str, n: int):
-        chance = 0.95 if data == "h" else 0.5
-        return bernoulli(np.full(n, chance), source=SOURCE).astype(np.int64)
+    def coin(told: float):
+        def draw(data: str, n: int):
+            chance = told if data == "h" else 0.5
+            return bernoulli(np.full(n, chance), source=SOURCE).astype(np.int64)
 
-    found = audit_world(draw, Listed(names), {"any": F(1)}, samples=20_000, most_pairs=66)["any"]
+        return draw
+
+    world, claims = Listed(names), {"any": F(1)}
+    alike = audit_world(coin(0.5), world, claims, samples=20_000, most_pairs=66)["any"]
+    assert alike.audit.bound < 0.1
+    found = audit_world(coin(0.95), world, claims, samples=20_000, most_pairs=66)["any"]
     assert "h" in (found.pair.a, found.pair.b)
     assert found.audit.violated
     assert found.audit.bound > 2
