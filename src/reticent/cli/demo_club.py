@@ -17,7 +17,7 @@ from reticent.data.catalogue import Catalogue
 from reticent.data.synthetic import Communities, multi_hot_catalogue
 from reticent.gateway.demo_films import GENRES
 from reticent.noise import Source
-from reticent.report.document import Grid, Section
+from reticent.report.document import Section
 
 CLUB, ADS = "filmclub.example", "ads.example"
 HIDDEN = "The Broken Clinic"
@@ -25,7 +25,7 @@ ANN, BOB, CLEO = 0, 42, 58  # of the members below: Bob likes what Ann likes, Cl
 FILE = f"""\
 version = 1
 
-[items]                        # what a film counts: 0 never, 1 as much as a provider may learn
+[items]                        # what a film counts: 0 nothing, 1 in full
 default = 0.5
 "{HIDDEN}" = 0        # nobody's business
 
@@ -79,7 +79,8 @@ def preferences(tour: Tour) -> Step:
         "name gets nothing.",
     ]
     lines = [line for line in FILE.splitlines() if line]
-    grid = Grid("As Ann wrote it", (PREFERENCES,), [[line] for line in lines])
     fields = {"preferences": {"file": PREFERENCES, "rules": read.fingerprint}}
-    section = Section(title="Preferences: one file, four dials", words=words, grids=[grid])
+    section = Section(
+        title="Preferences: one file, four dials", words=words, listing=FILE.strip().splitlines()
+    )
     return Step(lines=lines[1:], fields=fields, section=section)

@@ -6,7 +6,6 @@ Not here  the other steps, the attack on them (demo_attacks.py).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -109,11 +108,7 @@ def _picture(tour: Tour, scored: Scored, wish: Influence) -> Picture:
         source=tour.source(),
         only=("exponential", ours),
     )
-    found = [  # ends of an interval are rounded, and may miss the share itself
-        replace(row, low=min(row.low, row.overlap), high=max(row.high, row.overlap))
-        for row in compared
-    ]
-    drawn = overlap_figure(found, what="the ten that stand out most", chance=K / GITHUB_SIZE)
+    drawn = overlap_figure(compared, what="the ten that stand out most", chance=K / GITHUB_SIZE)
     caption = (
         f"The share of the true ten that is found, against epsilon, {runs} runs each: the way that "
         f"was used ({ours}) beside the exponential mechanism. Only public data allow such a look."

@@ -156,4 +156,5 @@ def _interval(share: float, runs: int) -> tuple[float, float]:
     width = _Z * _Z / runs
     middle = (share + width / 2) / (1 + width)
     half = math.sqrt(share * (1 - share) * width + width * width / 4) / (1 + width)
-    return max(middle - half, 0.0), min(middle + half, 1.0)
+    low, high = max(middle - half, 0.0), min(middle + half, 1.0)
+    return min(low, share), max(high, share)  # at 0 and 1 only rounding parts them

@@ -33,12 +33,14 @@ class Grid:
 class Section:
     """One part of a report: what was found in words, then pictures, tables and the card.
 
+    ``listing`` holds lines that are shown as they are, such as a file.
     ``failures`` says what must not be, such as an attack above its ceiling: the report shows them
     first and counts as failed.
     """
 
     title: str
     words: Sequence[str] = ()
+    listing: Sequence[str] = ()
     pictures: Sequence[Picture] = ()
     grids: Sequence[Grid] = ()
     cards: Sequence[Card] = ()

@@ -110,6 +110,7 @@ def _section(
     for failure in section.failures:
         yield f'<p class="fault">{_text(failure)}</p>'
     yield from _paragraphs(section.words)
+    yield from _listing(section.listing)
     for picture in section.pictures:
         yield from _figure(picture, next(figures))
     for grid in section.grids:
@@ -134,7 +135,6 @@ def _figure(picture: Picture, number: int) -> list[str]:
 def _again(report: Report) -> list[str]:
     if not report.again and not report.versions:
         return []
-    commands = "\n".join(escape(_exact(command)) for command in report.again)
     versions = [
         f"<div><dt>{_text(name)}</dt><dd>{_text(version)}</dd></div>"
         for name, version in sorted(report.versions.items())
@@ -142,15 +142,20 @@ def _again(report: Report) -> list[str]:
     return [
         '<section id="again" aria-labelledby="again-title">',
         '<h2 id="again-title">How to run this again</h2>',
-        *([f"<pre><code>{commands}</code></pre>"] if commands else []),
+        *_listing(report.again),
         *(["<p>With these versions:</p>", "<dl>", *versions, "</dl>"] if versions else []),
         "</section>",
     ]
 
 
-def _exact(command: str) -> str:
-    """A command with its spaces as they are, and nothing in it that could not be seen."""
-    return re.sub("[^ ]+", lambda word: printable(word[0]), command)
+def _listing(lines: Sequence[str]) -> list[str]:
+    shown = "\n".join(escape(_exact(line)) for line in lines)
+    return [f"<pre><code>{shown}</code></pre>"] if lines else []
+
+
+def _exact(line: str) -> str:
+    """A line with its spaces as they are, and nothing in it that could not be seen."""
+    return re.sub("[^ ]+", lambda word: printable(word[0]), line)
 
 
 def _notes(report: Report) -> list[str]:

@@ -148,17 +148,14 @@ def test_every_tour_is_charged_to_accounts_of_its_own(cli, fields, folder, ledge
     shown = cli("ledger", "show", "--ledger", folder / LEDGER, "--json").json["accounts"]
     spent = {one["subject"].partition(",")[0]: one["spent_nano"] for one in shown}
     assert len(shown) == 2 * len(spent)
-    assert (
-        spent
-        == {
-            "Ann": 3_000_000_000,
-            "Bob": 1_000_000_000,
-            "Cleo": 1_000_000_000,
-            f"record {demo_census.RECORD} of Adult": 0,  # bits on average are written down and do not add
-            "data set Adult": 600_000_000,
-            "data set GitHub": 500_000_000,
-        }
-    )
+    assert spent == {
+        "Ann": 3_000_000_000,
+        "Bob": 1_000_000_000,
+        "Cleo": 1_000_000_000,
+        f"record {demo_census.RECORD} of Adult": 0,  # bits on average do not add
+        "data set Adult": 600_000_000,
+        "data set GitHub": 500_000_000,
+    }
     assert cli("ledger", "verify", "--ledger", folder / LEDGER).code == 0
     budgets = {name: (c.budget.spent, c.budget.limit) for name, c in cards_in(folder).items()}
     assert budgets["similarity-bob"] == ("1", "3.5")
