@@ -140,6 +140,29 @@ def test_a_point_that_is_gone_is_noticed(module: str) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
+def test_a_figure_that_is_gone_is_noticed(module: str) -> None:
+    """Data that are there make the rows of all their figures."""
+    made = experiment(module)
+    names = ("figure", "data", "series", "x", made.value)
+    expected = json.loads(made.expected.read_text())["quick"]
+    rows = [dict(zip(names, row, strict=True)) for row in expected]
+    figures = {(row["figure"], row["data"]) for row in rows}
+    alone = {data for _, data in figures if sum(data == other for _, other in figures) == 1}
+    gone = next(pair for pair in sorted(figures) if pair[1] not in alone)
+    left = [row for row in rows if (row["figure"], row["data"]) != gone]
+    off = [point for point in made.points({"size": "quick", "rows": left}) if not point.within]
+    assert len(off) == len(rows) - len(left) > 0
+    assert {(point.figure, point.data) for point in off} == {gone}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_quick_run_has_every_point(module: str) -> None:
+    """It needs no data set, so nothing of it can be missing."""
+    expected = json.loads(experiment(module).expected.read_text())
+    assert len(quick_run(module)["checks"]) == len(expected["quick"])
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_tolerances_are_tight(module: str) -> None:
     expected = json.loads(experiment(module).expected.read_text())
     assert max(expected["tolerance"].values()) <= 0.05

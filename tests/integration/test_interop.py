@@ -148,6 +148,21 @@ def test_recoded_profiles() -> None:
     assert results[0]["age"] != PEOPLE["age"]
 
 
+def test_everybody_gets_the_release_of_their_own_profile() -> None:
+    """By a mapping that changes nothing; what is missing is a value like others."""
+    towns, ages = ["Ulm", None, "Ulm", "Bern", "Bern"], [30, 31, None, 30, None]
+    held = {"town": towns * 6, "age": ages * 6, "income": [0, 1, 1, 0, 1] * 6}
+    for frame in kinds(held).values():
+        public = ["town", "age"]
+        alphabet = Alphabet.of_frame(frame, public, ["income"])
+        made = learn_mapping(alphabet, Limits(delta=0), columns=public).recoding
+        found = columns_of(made.release_frame(frame, Source.system()).frame)
+        for name in public:
+            told = [None if str(cell) in ("nan", "<NA>") else cell for cell in found[name]]
+            assert told == held[name]
+            assert "None" not in told
+
+
 def test_recoded_pandas_keeps_index_order_and_types() -> None:
     pandas = pytest.importorskip("pandas")
     frame = kinds(PEOPLE)["pandas"].astype({"age": "category", "rooms": "Int64"})

@@ -11,7 +11,7 @@ first have to be compiled, for some seconds. ``learn`` makes it anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,8 @@ TREE = Declared(
 
 PROFILE_SCOPE = Scope(
     protected="the person, against conclusions about income, on average over the people",
+    observer="Anyone who sees one release of a person, and knows the mapping and how the people "
+    "are on average; not who knows more about this one",
     not_against=(
         "whoever holds the record and draws: they see it",
         "conclusions about anything else: the rest is released nearly as it is",
@@ -111,10 +113,35 @@ def columns(people: Table, names: Sequence[str]) -> NDArray[Any]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Shares of people, by their profiles as they are: rare ones too, which the mapping lacks."""
+
+    rare: float
+    kept: float  # released as they are
+    guessed: float  # whose income the true profile tells
+
+    @classmethod
+    def of(cls, recoding: Recoding, people: Table) -> Changed:
+        """Counted over everybody."""
+        alphabet = Alphabet.of(rows(people), columns(people, [SECRET]))
+        held, places = alphabet.joint.sum(axis=0), recoding.places(alphabet.profiles)
+        same = (recoding.profiles[places] == alphabet.profiles).all(axis=1)
+        channel = recoding.mechanism.channel
+        stays = np.zeros(len(recoding.profiles))
+        own = channel.inputs == recoding.mechanism.outs
+        stays[channel.inputs[own]] = channel.chances[own]
+        return cls(
+            rare=float(held[~same].sum()),
+            kept=float((held * stays[places])[same].sum()),
+            guessed=float(alphabet.joint.max(axis=0).sum()),
+        )
+
+
 def planned() -> list[Planned]:
     """What the releases about the census would tell."""
     mechanism = mapping().mechanism
-    unchanged = f"{100 * mechanism.unchanged:.0f} of 100 profiles stay as they are"
+    unchanged = f"{100 * mechanism.unchanged:.0f} of 100 stay as they are, rare ones merged"
     off = f"within {AGES.utility().within_95:.0f} of {ADULT_SIZE:,} ranks, 95 times in 100"
     return [
         Planned("Profile, hiding income", "-", f"{mechanism.bits:.2f} bits", unchanged),
@@ -152,19 +179,23 @@ def profile(tour: Tour) -> Step:
         made=tour.made,
     )
     before, after = mechanism.guess_rates()
-    raw = float(mechanism.joint.max(axis=0).sum())
+    changed = Changed.of(recoding, tour.people())
+    raw = changed.guessed
     lines = [
         f"Record {RECORD} stands for Ann: {', '.join(person)}.",
         f"Released to {CLUB}: {', '.join(paid.value)}.",
         f"Who sees such a profile guesses income right {100 * after:.1f} times in 100: as often as "
         "who sees",
         f"none ({100 * before:.1f}), where the true profile gives {100 * raw:.1f}. "
-        f"{100 * mechanism.unchanged:.0f} of 100 profiles stay as they are.",
+        f"{100 * changed.kept:.0f} of 100 people keep theirs.",
     ]
     words = [
-        f"A profile of {', '.join(PUBLIC_COLUMNS)} goes to {CLUB} and must not tell the "
-        "income. The mapping below says what each profile is released as, with which chance; of "
-        f"all that tell at most {LEAK_BITS} bits it changes profiles least.",
+        f"A profile of {', '.join(PUBLIC_COLUMNS)} goes to {CLUB} and must not tell the income. "
+        f"One that fewer than {AT_LEAST} people share ({100 * changed.rare:.0f} people in 100 have "
+        "such a one) is first replaced by the nearest that is not rare. The mapping "
+        "below says what each is then released as, with which chance; of all that tell at most "
+        f"{LEAK_BITS} bits it changes profiles least. {100 * changed.kept:.0f} of 100 people keep "
+        "their true profile.",
         f"The best guess of income is right {100 * before:.1f} times in 100 without any profile, "
         f"{100 * raw:.1f} with the true one, {100 * after:.1f} with a released one. This is an "
         "average over people, not a promise to each of them.",
@@ -188,6 +219,8 @@ def profile(tour: Tour) -> Step:
             "released": list(paid.value),
             "leak_bits": mechanism.bits,
             "guesses": {"none": before, "true": raw, "released": after},
+            "kept": changed.kept,
+            "rare": changed.rare,
         }
     }
     return Step(lines=lines, fields=fields, section=section, cards=("profile",))

@@ -149,6 +149,6 @@ def _picture(mechanism: Stretching) -> Picture:
     )
     caption = (
         "How often somebody who was undecided about one film can be right after a release, as the "
-        "promise has it. Losses add: the upper curve is after all that left about Ann."
+        "promise has it. Losses add: the upper curve is after all that left about Ann's films."
     )
     return Picture(drawn, caption)

@@ -115,6 +115,8 @@ def figure_lines(figures: tuple[Figure, ...]) -> list[str]:
     wrong = [figure for figure in figures if not figure.holds]
     claimed = sum(figure.claim is not None for figure in figures)
     first = f"holds: all {claimed} claims, recomputed in exact fractions"
+    if not claimed:
+        first = "recomputed in exact fractions, and nothing is claimed of it"
     if wrong:
         worst = wrong[0]
         assert worst.claim is not None  # noqa: S101, or it would hold

@@ -100,7 +100,7 @@ class Frame:
             return Labels(np.asarray(column.to_numpy()), None)
         cells = column.to_list()
         if _is(kind, "Object"):  # which may hold anything
-            cells = [cell if isinstance(cell, _PLAIN) else None for cell in cells]
+            return _read_alike(cells)
         places: dict[Any, int] = {}
         codes = [places.setdefault(cell, len(places)) for cell in cells]
         return Labels(np.array(codes, dtype=np.int64), [_name(cell) for cell in places])
@@ -170,6 +170,24 @@ class Labels:
         return codes if self.names is None else [self.names[code] for code in codes]
 
 
+def _read_alike(cells: Sequence[Any]) -> Labels:
+    """Names of a column of anything: 7 and the text 7 are one, as in a file.
+
+    Libraries that guess types piece by piece mix both, and nobody may lose twice as two people.
+    """
+    names = [_name(cell) if isinstance(cell, _PLAIN) else None for cell in cells]
+    places: dict[str | None, int] = {}
+    first: list[Any] = []
+    codes = np.empty(len(names), dtype=np.int64)
+    for line, name in enumerate(names):
+        key = None if name is None else str(name)
+        if key not in places:
+            places[key] = len(first)
+            first.append(name)
+        codes[line] = places[key]
+    return Labels(codes, first)
+
+
 def plain_cells(table: Any) -> Any:
     """A pandas frame that mixes its own types of numbers with text, cell by cell; others as is.
 
@@ -217,6 +235,10 @@ def _objects(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def _gathered(table: Any, old: Any, values: list[Any], codes: NDArray[np.int64], gaps: bool) -> Any:
+    if None in values:  # what is missing stays missing and is no text
+        there = np.array([value is not None for value in values])
+        codes = np.where(codes < 0, -1, np.where(there, np.cumsum(there) - 1, -1)[codes])
+        values, gaps = [value for value in values if value is not None], True
     kind = None if old is None else old.dtype
     held = _back(kind, values)
     fits = kind is not None and all(_holds(kind, value) for value in held)

@@ -11,6 +11,7 @@ any card. What is not known stays None and is listed with what belongs there; no
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -29,6 +30,7 @@ NOTE = (
     "schema, which may have changed since."
 )
 _MOST = 12  # attributes that are named one by one
+_UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # not in YAML
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,4 +245,5 @@ def _yaml(node: Any, depth: int) -> Iterator[str]:
 def _scalar(value: Any) -> str:
     if isinstance(value, float):  # YAML reads 1e-05 as text
         return format(Decimal(repr(value)), "f")
-    return json.dumps(value, ensure_ascii=False)
+    told = json.dumps(value, ensure_ascii=False)
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", told)

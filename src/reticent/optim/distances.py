@@ -130,7 +130,7 @@ def hamming(profiles: ArrayLike, *, weights: Sequence[float] | None = None) -> D
     require(table.ndim == 2 and table.size > 0, "profiles", f"shape {table.shape}", "a table")
     codes = np.empty(table.shape, dtype=np.int32)
     for column in range(table.shape[1]):
-        codes[:, column] = np.unique(table[:, column], return_inverse=True)[1].reshape(-1)
+        codes[:, column] = _numbers(table[:, column])
     if weights is None:
         sizes = codes.max(axis=0) + 1
         if sizes.sum() <= _WORD_BITS * _MOST_WORDS:
@@ -142,6 +142,14 @@ def hamming(profiles: ArrayLike, *, weights: Sequence[float] | None = None) -> D
     require(proper, "weights", "other", "one non-negative number per column, not all 0")
     given = given / given.max()  # so that the sum is finite
     return _empty(kind=CODES, codes=codes, points=(given / given.sum())[None])
+
+
+def _numbers(values: NDArray[Any]) -> NDArray[Any]:
+    """Equal values as equal numbers; of objects also where some cannot be put in order."""
+    if values.dtype != object:
+        return np.unique(values, return_inverse=True)[1].reshape(-1)
+    places: dict[Any, int] = {}
+    return np.array([places.setdefault(value, len(places)) for value in values.tolist()])
 
 
 def squared_euclidean(points: ArrayLike) -> Distance:

@@ -55,6 +55,19 @@ def above_ceiling(attack: Attack, ceiling: tuple[Reals, Reals], *, slack: float 
     return attack.low > _area(ceiling) + slack
 
 
+def above_anywhere(attack: Attack, ceiling: tuple[Reals, Reals], truth: NDArray[Any]) -> bool:
+    """Whether the curve of an attack on people, 1 with the secret, is surely above the ceiling."""
+    have = int(np.count_nonzero(truth))
+    told = Measured(
+        name=attack.attacker,
+        false_rates=attack.false_rates,
+        true_rates=attack.true_rates,
+        negatives=len(truth) - have,
+        positives=have,
+    )
+    return excess(told, ceiling) > 0
+
+
 def _area(curve: tuple[Reals, Reals]) -> float:
     return float(np.trapezoid(curve[1], curve[0]))
 

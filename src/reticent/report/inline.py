@@ -25,7 +25,8 @@ _DRAWING = frozenset(
 _TOLD = frozenset(["text", "tspan", "title"])
 _LEFT_OUT = frozenset(["metadata", "style"])
 _PROLOG = re.compile(r"^\s*(<\?xml[^>]*\?>)?\s*(<!DOCTYPE[^>\[]*>)?\s*")
-_URL = re.compile(r"url\(\s*(['\"]?)(.*?)\1\s*\)")
+_URL = re.compile(r"url\(\s*(['\"]?)(.*?)\1\s*\)", re.IGNORECASE)
+_ASKS = re.compile(r"\\|//|image-set|@import", re.IGNORECASE)  # ways to ask that are no url(#...)
 _SIZE = re.compile(r"font(?:-size)?:[^;]*?([\d.]+)px")
 _LEAST = 9.0  # pixels: a letter is not drawn smaller, the figure scrolls instead
 _POINT = 4 / 3  # pixels
@@ -100,6 +101,7 @@ def _renamed(name: str, value: str, prefix: str) -> str:
         return f"#{prefix}{value[1:]}"
     places = [place for _, place in _URL.findall(value)]
     inside = all(place.startswith("#") for place in places)
+    inside = inside and (name != "style" or _ASKS.search(value) is None)
     require(inside, "svg", "other", "of references within itself only")
     return _URL.sub(lambda found: f"url(#{prefix}{found[2][1:]})", value)
 

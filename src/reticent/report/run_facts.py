@@ -14,7 +14,10 @@ from typing import Any, TypeGuard
 from reticent.report.document import Grid
 
 PRIVATE = frozenset(
-    [*("ledger", "key", "spent", "limit", "left", "replayed", "repeated", "allowed")]
+    [
+        *("ledger", "key", "spent", "limit", "left", "missing"),
+        *("replayed", "repeated", "allowed"),
+    ]
 )  # about somebody's budget and where it is kept
 _SHOWN = 200  # rows of a table
 _LISTED = 12  # values in one cell

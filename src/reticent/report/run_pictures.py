@@ -175,7 +175,7 @@ def _attack_failures(fields: Mapping[str, Any], limit: Any) -> list[str]:
     if fields["draws_as_the_table_says"] < STRANGE:
         found.append("Releases do not follow the mapping's chances.")
     if not fields["passed"] and not found:
-        found.append("An attacker does better on average than the best possible one.")
+        found.append("An attacker does better than the best possible one.")
     return found
 
 

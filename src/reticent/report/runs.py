@@ -47,7 +47,14 @@ _TITLES = {
     "predict/1": "Predictions of a tree",
 }
 _ON_CARD = ["losses", "right_at_most", "error"]  # what a card says better
-_UNPROTECTED = {"recommend/1": ("lists",)}  # what is no release and stays where it was made
+_UNPROTECTED = {  # what is no release and stays where it was made, and how that is said
+    "recommend/1": (("lists",), "they are not shown here"),
+    "predict/1": (
+        ("predictions", "notes"),
+        "predictions tell about the rows of their own table, which nothing protects, and are not "
+        "shown here",
+    ),
+}
 
 
 class RunError(ReticentError):
@@ -152,12 +159,13 @@ def _maker(schema: str) -> Maker | None:
 def _plain(fields: Mapping[str, Any]) -> Section:
     """What was released or planned, in tables; unprotected parts stay out."""
     schema = fields["schema"]
-    without = [*_UNPROTECTED.get(schema, ()), "warning", "what"]
+    unprotected, said = _UNPROTECTED.get(schema, ((), ""))
+    without = [*unprotected, "warning", "what"]
     without += _ON_CARD if isinstance(fields.get("card"), dict) else []
     whose = f" for {fields['provider']}" if isinstance(fields.get("provider"), str) else ""
     words = [str(fields[name]) for name in ("what", "warning") if fields.get(name)]
-    if schema in _UNPROTECTED:
-        words.append("They are not shown here.")
+    if said:
+        words.append(said)
     deeper = [name for name in left_out(fields) if name not in without]
     if deeper:
         words.append(f"Not shown, as no table holds it: {', '.join(deeper)}.")
@@ -170,8 +178,13 @@ def _plain(fields: Mapping[str, Any]) -> Section:
 
 
 def _refusal(fields: Mapping[str, Any]) -> Section:
-    told = [str(fields[name]) for name in ("what", "why") if fields.get(name)]
+    """What failed; not what is left of somebody's budget, nor whom a file of wishes names."""
     refused = fields.get("kind") == "refused"
+    told = [str(fields[name]) for name in ("what", "why") if fields.get(name)]
+    if "left" in fields:
+        told = [f"asked for epsilon {fields['asked']}, which is more than is left"]
+    elif refused:
+        told = told[:1]
     return Section(
         title="A release that was refused" if refused else "A command that failed",
         words=[f"{text[:1].upper()}{text[1:]}." for text in told],

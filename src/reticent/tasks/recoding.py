@@ -261,8 +261,11 @@ class Recoding:
         for j, name in enumerate(names):
             width = self.widths.get(self.columns[j])
             text = all(isinstance(value, str) for value in self.profiles[:, j].tolist())
-            cells = frame.texts(name) if text else frame.cells(name)
-            found[:, j] = in_ranges(cells, width) if text and width is not None else cells
+            if not text:
+                found[:, j] = _with_gaps(frame, name)
+                continue
+            cells = frame.texts(name)
+            found[:, j] = cells if width is None else in_ranges(cells, width)
         return found
 
 
@@ -294,9 +297,13 @@ def _side_by_side(frame: Frame, names: Sequence[str]) -> NDArray[Any]:
     require(len(names) > 0, "columns", "none", "one or more")
     found = np.empty((len(frame), len(names)), dtype=object)
     for j, name in enumerate(names):
-        cells = frame.cells(frame.named(name))
-        found[:, j] = [None if cell != cell else cell for cell in cells.tolist()]
+        found[:, j] = _with_gaps(frame, frame.named(name))
     return found
+
+
+def _with_gaps(frame: Frame, name: Any) -> list[Any]:
+    """The cells of a column, None where one is missing: NaN would not be like itself."""
+    return [None if cell != cell else cell for cell in frame.cells(name).tolist()]
 
 
 def _key(row: Sequence[Any]) -> tuple[Any, ...]:

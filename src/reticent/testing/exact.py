@@ -57,7 +57,7 @@ class Witness:
         if self.q == 0:
             return "infinite"
         trillionths = ceil(log(self.p / self.q, 128)[1] * 10**12)
-        return str(Decimal(trillionths).scaleb(-12))
+        return f"{Decimal(trillionths).scaleb(-12):f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +211,8 @@ def _exceeds(one: Witness, other: Witness) -> bool:
 
 def _within(witness: Witness, tolerance: Fraction) -> bool:
     """Whether p exp(-claim) <= q, with more bits until it is certain."""
+    if not witness.q:  # no claim allows it, and a large one has no exponential in few bits
+        return not witness.p
     bits = 256
     while True:
         lower, upper = exp_minus(witness.claim + tolerance, bits)

@@ -78,8 +78,8 @@ _OTHERS: dict[type, Callable[..., dict[str, Fraction]]] = {
 
 
 def _noisy(counts: Numbers, scale: Fraction, cuts: tuple[int, ...]) -> dict[str, Fraction]:
-    """Independent noise on each coordinate."""
-    return joint_law([cells(scale, int(count), cuts) for count in counts])
+    """Independent noise on each coordinate; what is not whole is rounded as releases round it."""
+    return joint_law([cells(scale, round(Fraction(count)), cuts) for count in counts])
 
 
 def _snapped(mechanism: SnappedLaplace, data: Numbers, reach: int) -> dict[str, Fraction]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +20,9 @@ from itertools import combinations, islice
 from typing import Any
 
 from reticent.testing.exact import Pair
+
+_LOOKED_AT = 256  # neighbours of one data among which some are chosen
+_STRIDE = 31
 
 
 class World(ABC):
@@ -49,16 +53,23 @@ class World(ABC):
                 yield Pair(own, other, unit)
 
     def some_pairs(self, most: int) -> Iterator[Pair[Any]]:
-        """At most ``most`` pairs of data spread evenly over the world."""
+        """At most ``most`` pairs of data spread evenly over the world, and over its units."""
         count = min(self.size, most)
-        given = 0
-        for i in range(count):
-            own = self.data(i * self.size // count)
-            for other, unit in islice(self.neighbours(own), max(1, 2 * most // count)):
-                yield Pair(own, other, unit)
-                given += 1
-                if given >= most:
+        places = [self.data(i * self.size // count) for i in range(count)]
+        left = {own: list(islice(self.neighbours(own), _LOOKED_AT)) for own in places}
+        given: Counter[Hashable] = Counter()
+        while any(left.values()):
+            for own, others in left.items():
+                if not others:
+                    continue
+                if given.total() >= most:
                     return
+                rarest = min(given[unit] for _, unit in others)
+                fitting = [place for place, (_, u) in enumerate(others) if given[u] == rarest]
+                # not the first of them each time, or only the first items would ever change
+                other, unit = others.pop(fitting[given.total() * _STRIDE % len(fitting)])
+                given[unit] += 1
+                yield Pair(own, other, unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +107,8 @@ class Vectors(World):
     def neighbours(self, data: tuple[Fraction, ...]) -> Iterator[tuple[Hashable, Hashable]]:
         """Those after it in the order of vectors."""
         room = self.coordinates if self.coordinates is not None else self.length
-        for other in self._moved(data, (), self.most, room, 0):
-            if other > data:
-                yield other, self.unit
+        for other in self._moved(data, (), self.most, room, 0, alike=True):
+            yield other, self.unit
 
     def _moved(
         self,
@@ -107,18 +117,28 @@ class Vectors(World):
         left: Fraction,
         room: int,
         way: int,
+        alike: bool,
     ) -> Iterator[tuple[Fraction, ...]]:
+        """Vectors that go on from ``done``; while it is ``alike``, only what comes after."""
         if not rest:
-            yield done
+            if not alike:
+                yield done
             return
         for value in self.values:
             by = value - rest[0]
+            if alike and by < 0:
+                continue
             sign = (by > 0) - (by < 0)
             if abs(by) > left or (by and not room) or (self.one_way and sign * way < 0):
                 continue
             spent = Fraction(0) if self.each else abs(by)
             yield from self._moved(
-                rest[1:], (*done, value), left - spent, room - bool(by), way or sign
+                rest[1:],
+                (*done, value),
+                left - spent,
+                room - bool(by),
+                way or sign,
+                alike=alike and not by,
             )
 
 

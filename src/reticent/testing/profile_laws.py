@@ -122,10 +122,7 @@ def histogram_in_steps(mechanism: MultiLevel, profile: Weighted) -> list[int]:
         for row, value, weight in zip(table, values, weights, strict=True)
     ]
     return [
-        sum(
-            (1 if a >= 0 else -1) * (abs(a) * part // _W)
-            for a, part in zip(column, parts, strict=True)
-        )
+        sum(_signed(a, part) for a, part in zip(column, parts, strict=True))
         for column in zip(*table, strict=True)
     ]
 

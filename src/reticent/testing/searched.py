@@ -63,12 +63,15 @@ def audit_world(
 ) -> dict[Hashable, Searched]:
     """Search a world and audit the worst pair of each unit; the confidence holds for all together.
 
-    Pairs are glanced at with few draws, the best of them with more, and one is audited.
+    Pairs are glanced at with few draws, the best of them with more, and one is audited. Every unit
+    of ``claims`` is, or nothing.
     """
     found: dict[Hashable, list[Pair[Any]]] = {}
-    for pair in world.some_pairs(most_pairs):
+    for pair in world.some_pairs(max(most_pairs, len(claims))):
         found.setdefault(pair.unit, []).append(pair)
     require(bool(found), "world", "none", "at least one pair of neighbours")
+    whole = found.keys() == set(claims)
+    require(whole, "world", len(found), f"pairs of neighbours for all {len(claims)} units claimed")
     each = 1 - (1 - confidence) / len(found)
     audits = {}
     for unit, pairs in found.items():

@@ -216,8 +216,47 @@ def test_a_mapping_that_tells_more_than_is_allowed_is_not_used(tour) -> None:
 def test_attacks_gain_less_than_before_and_than_promised(fields) -> None:
     assert fields["refuted"] == []
     for one in fields["attacks"]:
-        assert 0.5 < one["best"] <= one["promised"] + 1e-9 < one["untouched"]
+        most = one["best"] if one["promised"] is None else one["promised"]
+        assert 0.5 < one["best"] <= most + 1e-9 < one["untouched"]
         assert abs(one["tried"] - one["best"]) < 2.5 * one["within"]  # near, so a real attack
+
+
+def test_bits_on_average_are_no_promise_about_picks(fields, told) -> None:
+    assert [one["promised"] is None for one in fields["attacks"]] == [False, False, True]
+    (line,) = (line for line in told.out.splitlines() if "income, from a profile" in line)
+    assert line.endswith("0.02 bits")
+
+
+def test_the_card_of_the_profile_bounds_no_one_who_knows_more(fields, folder) -> None:
+    card = cards_in(folder)["profile"]
+    assert "whatever" not in card.scope.observer
+    assert "not who knows more" in card.scope.observer
+
+
+def test_rare_profiles_count_as_changed_and_as_told(fields) -> None:
+    """Against a count by hand over the true profiles of everybody, not those of the mapping."""
+    held, people = demo_census.mapping(), load_adult()
+    own = list(zip(*(people[name] for name in demo_census.PUBLIC_COLUMNS), strict=True))
+    known = {tuple(row): place for place, row in enumerate(held.profiles.tolist())}
+    table = {
+        (int(a), int(b)): float(chance)
+        for a, b, chance in zip(
+            held.mechanism.channel.inputs,
+            held.mechanism.outs,
+            held.mechanism.channel.chances,
+            strict=True,
+        )
+    }
+    places = [known.get(profile) for profile in own]
+    kept = sum(0.0 if a is None else table.get((a, a), 0.0) for a in places) / len(own)
+    assert fields["profile"]["kept"] == pytest.approx(kept, abs=1e-9)
+    assert fields["profile"]["rare"] == pytest.approx(places.count(None) / len(own), abs=1e-9)
+    assert kept < held.mechanism.unchanged - 0.02  # what the mapping alone would say
+    rich: dict[tuple[str, ...], list[int]] = {}
+    for profile, income in zip(own, people["income"], strict=True):
+        rich.setdefault(profile, []).append(income == ">50K")
+    right = sum(max(sum(of), len(of) - sum(of)) for of in rich.values()) / len(own)
+    assert fields["profile"]["guesses"]["true"] == pytest.approx(right, abs=1e-9)
 
 
 def test_a_release_with_too_little_noise_is_an_exit_code(cli, tmp_path, monkeypatch) -> None:

@@ -316,3 +316,19 @@ def test_numbers_are_exact(cli, written) -> None:
     assert cli("verify", written(text + '\n[claim]\nepsilon = "1/10"\n')).code == 0
     hair = json.dumps(str(Fraction(1, 10) - Fraction(1, 10**30)))
     assert cli("verify", written(f"{text}\n[claim]\nepsilon = {hair}\n")).code == 1
+
+
+def test_counts_that_are_not_whole_are_enumerated_as_they_are_released(cli, written) -> None:
+    """0.5 is read as 0 and 1.5 as 2: enumeration must not say of it what an audit refutes."""
+    text = '[mechanism]\nname = "discrete-laplace"\nepsilon = 1\n\n[domain]\nvalues = %s\n'
+    ended = cli("verify", written(text % [0, 0.5, 1, 1.5]), "--json")
+    assert (ended.code, ended.json["verdict"]) == (1, "broken")
+    assert cli("verify", written(text % [0, 1, 2])).code == 0
+
+
+def test_figures_without_a_claim_are_not_said_to_hold(cli, written) -> None:
+    joint = '\n[law.joint]\na = { yes = "1/2" }\nb = { no = "1/2" }\n'
+    ended = cli("verify", written((COIN % "1.1") + joint))
+    assert ended.code == 0
+    assert "nothing is claimed of it" in ended.out
+    assert "all 0 claims" not in ended.out

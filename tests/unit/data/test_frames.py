@@ -205,6 +205,32 @@ def test_a_column_of_anything_names_what_it_can() -> None:
     assert list(Profiles.from_frame(frame).people) == ["ann", 7, CANARY]
 
 
+def test_a_number_and_its_text_are_one_name() -> None:
+    """As columns are whose type was guessed piece by piece: nobody becomes two people."""
+    pandas = pytest.importorskip("pandas")
+    cells = pandas.Series([7, "7", 7.0, np.int64(7), "ann"], dtype=object)
+    items = pandas.Series([1, "1", "1", "2", 1], dtype=object)
+    profiles = Profiles.from_frame(pandas.DataFrame({"user": cells, "item": items}))
+    assert entries(profiles) == [(7, 1, 1.0), (7, "2", 1.0), ("ann", 1, 1.0)]
+
+
+@every_kind
+def test_a_missing_value_that_is_chosen_is_missing_and_no_text(make) -> None:
+    frame = make({"t": ["a", None], "n": [1, None]})
+    held = Frame.of(frame)
+    codes = np.array([1, 0])
+    made = held.made(
+        {"t": held.chosen("t", ["a", None], codes), "n": held.chosen("n", [None, 2], codes)},
+        rows=True,
+    )
+    lists = as_lists(made)
+    assert types(made) == types(frame)
+    assert [str(cell) in ("None", "nan", "<NA>") for cell in lists["t"]] == [True, False]
+    assert [str(cell) in ("None", "nan", "<NA>") for cell in lists["n"]] == [False, True]
+    assert not any(isinstance(cell, str) and cell == "None" for cell in lists["t"])
+    assert (lists["t"][1], lists["n"][0]) == ("a", 2)
+
+
 def test_named_columns_win() -> None:
     frame = arrow_table({"reader": ["ann"], "book": ["Emma"], "wish": [0.25], "user": ["x"]})
     profiles = Profiles.from_frame(frame, Columns("reader", "book", "wish"))

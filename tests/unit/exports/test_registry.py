@@ -231,3 +231,9 @@ def test_the_yaml_is_readable_line_by_line() -> None:
 def test_small_amounts_are_numbers_in_yaml() -> None:
     made = card(DiscreteLaplace(epsilon=0.00001, size=1), (1,))
     assert "      epsilon: 0.00001" in registry_entry(made).to_yaml().splitlines()
+
+
+def test_letters_that_yaml_does_not_hold_are_escaped() -> None:
+    yaml = pytest.importorskip("yaml")
+    fields = {"name": "a\x7fb\x85c\u2028d\ufeffe 😀"}
+    assert yaml.safe_load(Entry(fields, ()).to_yaml()) == fields

@@ -108,3 +108,11 @@ def test_matrices_and_functions_need_not_be_symmetric() -> None:
 def test_what_is_no_distance_is_refused(make) -> None:
     with pytest.raises(ParameterError):
         make()
+
+
+def test_hamming_of_values_that_have_no_order() -> None:
+    table = np.array([["Ulm", 1], [None, 1], ["Ulm", None], [2.5, "1"]], dtype=object)
+    expected = [[float((a != b).mean()) for b in table] for a in table]
+    for weights in (None, [1.0, 1.0]):
+        distance = hamming(table, weights=weights)
+        assert [distance.row(i).tolist() for i in range(4)] == expected

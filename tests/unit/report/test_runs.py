@@ -209,6 +209,21 @@ def test_recommendations_themselves_are_not_shown(kept) -> None:
     assert found.words == ["Not covered by the guarantee.", "They are not shown here."]
 
 
+def test_predictions_of_rows_that_nothing_protects_are_not_shown(kept) -> None:
+    told = {"target": "income", "classes": ["no", "yes"], "rows": 1}
+    rows = [{"row": "canary-80", "prediction": "yes"}]
+    found = section(kept({"schema": "predict/1", **told, "predictions": rows, "notes": []}))
+    assert "canary-80" not in str(found)
+    assert "nothing protects" in found.words[0]
+    assert ("target", "income") in list(found.grids[0].rows)
+
+
+def test_a_plan_does_not_tell_what_a_budget_has_left_nor_what_it_lacks(kept) -> None:
+    asked = {"asked": "1", "left": "0.817", "missing": "0.183", "spent": "9.183", "limit": "10"}
+    found = section(kept({"schema": "plan/1", "epsilon": "1", "allowed": False, **asked}))
+    assert [list(row) for row in found.grids[0].rows] == [["epsilon", "1"], ["asked", "1"]]
+
+
 def test_lists_and_records_become_tables_and_long_ones_are_cut(kept) -> None:
     fields = {
         "schema": "neighbours/1",
@@ -227,6 +242,18 @@ def test_a_refusal_is_told(kept) -> None:
     told = {"kind": "refused", "what": "asked for too much", "why": "", "next": "reticent x"}
     found = section(kept({"schema": "error/1", **told}))
     assert (found.title, found.words) == ("A release that was refused", ["Asked for too much."])
+
+
+def test_a_refusal_does_not_tell_what_is_left_of_whom_nor_what_a_file_names(kept) -> None:
+    told = {"asked": "1", "left": "0.817", "missing": "0.183", "why": "nothing was drawn"}
+    told["what"] = "canary-81 for club.example: asked for epsilon 1, 0.817 is left"
+    found = section(kept({"schema": "error/1", "kind": "refused", **told}))
+    assert found.words == ["Asked for epsilon 1, which is more than is left."]
+    wishes = {"what": "nothing is released to x", "why": "did you mean canary-82?"}
+    found = section(kept({"schema": "error/1", "kind": "refused", **wishes}))
+    assert found.words == ["Nothing is released to x."]
+    found = section(kept({"schema": "error/1", "kind": "error", "what": "a", "why": "b"}))
+    assert found.words == ["A.", "B."]
 
 
 def test_a_step_of_the_demonstration_is_told_by_its_parts(kept) -> None:

@@ -72,7 +72,7 @@ def test_items_have_their_own_claims() -> None:
     assert {unit: witness.loss[:3] for unit, witness in result.worst.items()} == {
         "shown": "1.0",
         "half": "0.5",
-        "hidden": "0E-",
+        "hidden": "0.0",
     }
     tight = verify_law(law, pairs, claim={**claims, "half": "0.499999999"})
     assert tight.broken == ("half",)
@@ -110,3 +110,17 @@ def test_parameters_are_checked() -> None:
         verify_law(half, BIT, claim={"other": 1})
     with pytest.raises(ParameterError, match="items must be at least one name"):
         list(profile_pairs([]))
+
+
+def test_what_one_side_only_gives_is_broken_at_any_claim_and_at_once() -> None:
+    """exp(-10**9) has no bit among the first thousand million, so none are asked for."""
+    sure = verify_law(response(Fraction(1)), BIT, claim=10**9)
+    assert sure.broken == ("any",)
+    assert sure.worst["any"].loss == "infinite"
+    assert verify_law(response(Fraction(99, 100)), BIT, claim=10**9).holds
+
+
+def test_no_loss_is_written_as_a_plain_number() -> None:
+    half = verify_law(response(Fraction(1, 2)), BIT, claim=0)
+    assert half.holds
+    assert half.worst["any"].loss == "0.000000000000"

@@ -93,3 +93,14 @@ def test_the_law_is_what_is_drawn(kind) -> None:
 def test_only_known_laws_are_given() -> None:
     with pytest.raises(ParameterError, match="mechanism must be one whose law is known"):
         law_of("mechanism")
+
+
+def test_what_is_no_whole_count_is_read_as_a_release_reads_it() -> None:
+    """0.5 is released as 0 and 1.5 as 2, so that one apart is two apart: the law says so, too."""
+    mechanism, source = DiscreteLaplace(epsilon=50, size=1), Source.seeded(3)
+    law = law_of(mechanism)
+    for count in (0.5, 1.5, 2.5, -0.6, 0.9):
+        likeliest = max(law([count]).items(), key=lambda held: held[1])[0]
+        assert likeliest == str(mechanism.release([count], source).value[0])
+    halves = [Pair((0.5,), (1.5,))]
+    assert not verify_law(law_of(DiscreteLaplace(epsilon=1, size=1)), halves, claim=1).holds

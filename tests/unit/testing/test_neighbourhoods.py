@@ -102,3 +102,23 @@ def test_local_sensitivity_is_the_most_within_reach() -> None:
             )
             assert found[data][t] == wanted
             within = set().union(*(beside[x] for x in within))
+
+
+def test_some_pairs_are_of_every_unit_and_of_all_parts_of_the_world() -> None:
+    items = tuple(f"item {j}" for j in range(12))
+    some = list(Profiles(items).some_pairs(48))
+    assert {pair.unit for pair in some} == set(items)
+    assert len(some) == len({(pair.a, pair.b) for pair in some}) == 48
+    assert max(sum(pair.b[0]) for pair in some) > 8
+    last = {pair.a[1] for pair in Vectors(tuple(map(F, range(10))), 2, F(1)).some_pairs(48)}
+    assert last == set(map(F, range(10)))
+    assert max(len(pair.b) for pair in Databases(("a", "b", "c"), 10).some_pairs(48)) == 10
+
+
+def test_neighbours_in_the_middle_of_a_large_world_are_found_at_once() -> None:
+    """Those before it, of which there are two to the thirty, are not gone through."""
+    world = Vectors((F(0), F(1)), 31, F(1), each=True)
+    own = (F(1), *[F(0)] * 30)
+    found = [other for other, _ in islice(world.neighbours((F(1),) * 30 + (F(0),)), 5)]
+    assert found == [(F(1),) * 31]
+    assert len(list(islice(world.neighbours(own), 100))) == 100

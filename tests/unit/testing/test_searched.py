@@ -7,7 +7,7 @@ import pytest
 
 from reticent.errors import ParameterError
 from reticent.noise import Source, bernoulli, discrete_laplace
-from reticent.testing.neighbourhoods import Listed, Vectors
+from reticent.testing.neighbourhoods import Listed, Profiles, Vectors
 from reticent.testing.own_example import truthful_coin
 from reticent.testing.searched import audit_world
 
@@ -88,3 +88,18 @@ def test_the_coin_of_the_example_costs_ln_3() -> None:
 def test_a_world_without_neighbours_is_refused() -> None:
     with pytest.raises(ParameterError, match="at least one pair"):
         audit_world(noisy(F(1)), Listed(("one",)), {"any": F(1)}, samples=1000)
+
+
+def test_every_unit_that_is_claimed_is_audited() -> None:
+    """Only the last item of twelve is told: a search among the first ones would not see it."""
+    items = tuple(f"item {j}" for j in range(12))
+
+    def draw(data, n: int):
+        return np.full(n, int(data[0][-1]))
+
+    claims = dict.fromkeys(items, F(1))
+    found = audit_world(draw, Profiles(items), claims, samples=1000)
+    assert set(found) == set(items)
+    assert [unit for unit, one in found.items() if one.audit.violated] == ["item 11"]
+    with pytest.raises(ParameterError, match="all 13 units"):
+        audit_world(draw, Profiles(items), {**claims, "another": F(1)}, samples=1000)
