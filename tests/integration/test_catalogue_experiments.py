@@ -165,6 +165,7 @@ def test_a_quick_run_has_every_point(module: str) -> None:
 @pytest.mark.parametrize("module", MODULES)
 def test_tolerances_are_tight(module: str) -> None:
     expected = json.loads(experiment(module).expected.read_text())
+    assert expected["tolerance"]["others"] == 0.01
     assert max(expected["tolerance"].values()) <= 0.05
     figures = {row[0] for size in ("quick", "full") for row in expected[size]}
     assert set(expected["tolerance"]) - {"others"} <= figures

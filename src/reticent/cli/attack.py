@@ -247,14 +247,14 @@ class Findings:
     @property
     def above(self) -> list[Attack]:
         """Attacks that beat the best possible one, by area or anywhere, and no accident."""
-        from reticent.report.attack_figures import above_anywhere
+        from reticent.report.attack_figures import above_anywhere, above_ceiling
         from reticent.tasks.best_attack import bayes_curve
 
-        bound, ceiling = self.bound, bayes_curve(self.ceiling)
+        ceiling = bayes_curve(self.ceiling)
         return [
             attack
             for attack in self.after
-            if attack.low > bound + 1e-9 or above_anywhere(attack, ceiling, self.truth)
+            if above_ceiling(attack, ceiling) or above_anywhere(attack, ceiling, self.truth)
         ]
 
     @property

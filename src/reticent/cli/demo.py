@@ -140,7 +140,7 @@ def plan(tour: Tour) -> Step:
         "Someone undecided (50 in 100) about one film, person or link is then right at most so",
         "many times in 100; a profile tells so many bits on average:",
         *table(heads, cells),
-        "Nothing was read and nothing was released.",
+        "No record was read and nothing was released.",
     ]
     grid = Grid("What each release would tell, at which cost and error", heads, cells)
     section = Section(title="Plan: before anything is read", words=[told], grids=[grid])

@@ -70,7 +70,7 @@ PROFILE_SCOPE = Scope(
         "conclusions about anything else: the rest is released nearly as it is",
         "a second draw for the same person: together they tell more",
     ),
-    model="local",
+    model="central",
 )
 RECORD_SCOPE = Scope(
     protected="every person in the sample, whatever their record says",

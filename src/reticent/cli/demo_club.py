@@ -29,7 +29,7 @@ version = 1
 default = 0.5
 "{HIDDEN}" = 0        # nobody's business
 
-[attributes]                   # epsilon that each genre alone may lose
+[attributes]                   # epsilon a genre alone may lose in a histogram
 default = 0.5
 Drama = 0.1
 

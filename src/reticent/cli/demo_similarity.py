@@ -66,6 +66,8 @@ def similarity(tour: Tour) -> Step:
         f"Ann's list holds “{HIDDEN}”, to which she gave the weight 0: for whoever sees a release "
         "it does not exist. Each of her other films counts half, so it moves the number half as "
         f"far, under noise that hides a whole one. Nearest to Ann: {nearest}.",
+        "Budgets of genres limit histograms; a comparison is limited by weights and by what the "
+        "provider may have.",
         f"{error} {PUBLIC}",
     ]
     section = Section(

@@ -95,6 +95,12 @@ class Fitted:
         return proved and self.learnt.finished
 
 
+def _merged(fitted: Fitted) -> str:
+    if fitted.at_least <= 1:
+        return ""
+    return f", once profiles of fewer than {fitted.at_least} people are replaced"
+
+
 def fitted_lines(fitted: Fitted) -> list[str]:
     """Consequences first, then what was reached and how good it is."""
     learnt, recoding = fitted.learnt, fitted.learnt.recoding
@@ -106,7 +112,7 @@ def fitted_lines(fitted: Fitted) -> list[str]:
         ("told by a released profile", f"{up(learnt.leak_bits)} bits, on average"),
         *_least(fitted),
         ("changed on average", _changed(fitted)),
-        ("released as they are", f"{near_100(fitted.kept)} of 100 people"),
+        ("released as they are", f"{near_100(fitted.kept)} of 100 people{_merged(fitted)}"),
         ("a profile may become", _support(recoding)),
         *_floor(fitted),
         *_comparison(fitted),

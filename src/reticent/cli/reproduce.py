@@ -165,6 +165,12 @@ def _asked(
             why="the pages of the papers show full runs",
             next_command="reticent reproduce run --quick",
         )
+    if quick and data is not None:
+        raise Failure(
+            "a quick run reads no data set",
+            why="its points are those of bundled and made data; --data goes with a full run",
+            next_command="reticent reproduce check --quick",
+        )
     if saved is not None and not saved.is_dir():
         raise Failure(f"{saved} is not a folder", why="--saved names one that --out has filled")
     return Asked(

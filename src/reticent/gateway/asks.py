@@ -166,6 +166,13 @@ def _offer(provider: str, kind: str, terms: Terms, catalogue: Catalogue, private
     return Offer(name, provider, kind, terms, event, _card(provider, kind, terms, name, private))
 
 
+def _observer(provider: str, average: bool) -> str:
+    """Against whom; a promise on average is one about who knows the law it is an average of."""
+    if average:
+        return f"anyone who sees one release, {provider} first, and knows the mapping and its law"
+    return f"anyone who sees it, {provider} first, whatever they know"
+
+
 def _card(provider: str, kind: str, terms: Terms, name: str, private: bool) -> cards.Card:
     """What the provider is told: of the terms, and of no person."""
     mechanism = mechanism_of(terms)
@@ -185,7 +192,7 @@ def _card(provider: str, kind: str, terms: Terms, name: str, private: bool) -> c
         evidence=mechanism.evidence(),
         scope=cards.Scope(
             protected=protected[kind],
-            observer=f"anyone who sees it, {provider} first, whatever they know",
+            observer=_observer(provider, average),
             not_against=(TRUSTED, *(() if average else (QUIET,)), *NOT_AGAINST),
             model="central",
         ),

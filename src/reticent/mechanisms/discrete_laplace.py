@@ -88,7 +88,7 @@ class DiscreteLaplace(Mechanism["NDArray[np.int64]"]):
         counts = "the count" if self.size == 1 else f"the {self.size} counts"
         return How(
             sensitivity=f"{self.unit}, changes {counts} by at most {self.sensitivity} in total",
-            bounds="none needed: counts are used as they are",
+            bounds="none needed: whole counts are used as they are, others rounded",
             floating_point="integers only; the noise law is exact",
         )
 
@@ -96,7 +96,11 @@ class DiscreteLaplace(Mechanism["NDArray[np.int64]"]):
         """Theorem and assumptions."""
         return Evidence(
             theorem="docs/theory/discrete-laplace.md, Theorem 1",
-            assumptions=("the declared sensitivity holds", "AES-256 is not broken"),
+            assumptions=(
+                "the declared sensitivity holds",
+                "the counts are whole: rounding others can double what one unit changes",
+                "AES-256 is not broken",
+            ),
         )
 
     def release(self, data: ArrayLike, source: Source) -> Release[NDArray[np.int64]]:

@@ -44,15 +44,17 @@ if TYPE_CHECKING:
     Reals: TypeAlias = NDArray[np.float64]
 
 _LIGHT = "#DDDDDD"
+_SURE = 2.5  # half widths of a 95 % interval: 4.9 standard errors
 _STYLES = [("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"), ("-", "v")]  # of attackers
 
 
 def above_ceiling(attack: Attack, ceiling: tuple[Reals, Reals], *, slack: float = 0.0) -> bool:
-    """Whether an attack does better than the best possible one by more than its sampling error.
+    """Whether the area of an attack is above that of the ceiling, and by more than chance explains.
 
-    That is, whether the low end of its AUC interval is above the area of the ceiling and ``slack``.
+    The interval that is shown is one of 95 %, and one in forty would be above by chance alone;
+    this asks for 4.9 standard errors, which chance reaches once in two million.
     """
-    return attack.low > _area(ceiling) + slack
+    return attack.auc - _SURE * (attack.auc - attack.low) > _area(ceiling) + slack
 
 
 def above_anywhere(attack: Attack, ceiling: tuple[Reals, Reals], truth: NDArray[Any]) -> bool:

@@ -29,6 +29,9 @@ _RELEASED = "released profiles"
 STRANGE = 1e-6  # chance: rarer draws are none of the mapping
 
 
+MEASURED = "Measured on the data themselves, without noise: these figures are no private release."
+
+
 def curves_section(fields: Mapping[str, Any]) -> Section:
     """A sweep or a comparison: every way against what is varied, and the numbers."""
     missing = sorted({"what", "x", "y", "better", "rows"} - set(fields))
@@ -47,7 +50,7 @@ def curves_section(fields: Mapping[str, Any]) -> Section:
     groups = _group_pictures(fields)
     return Section(
         title=f"{what[:1].upper()}{what[1:]}",
-        words=[said],
+        words=[said, *([] if _without_data(fields) else [MEASURED])],
         pictures=[
             Picture(drawn, f"{y[:1].upper()}{y[1:]}; {better} is better. {counted}"),
             *groups,
@@ -57,6 +60,11 @@ def curves_section(fields: Mapping[str, Any]) -> Section:
             *facts(fields, caption="What was measured", without=[*_CURVE]),
         ],
     )
+
+
+def _without_data(fields: Mapping[str, Any]) -> bool:
+    """Whether figures follow from public parameters alone."""
+    return str(fields.get("schema", "")).partition("-")[2] in ("histogram/1", "similarity/1")
 
 
 def _points(rows: Sequence[Mapping[str, Any]]) -> list[Point]:
@@ -125,7 +133,8 @@ def attack_section(fields: Mapping[str, Any]) -> Section:
             f"Shown one person with {fields['secret']} {fields['value']} and one without, the best "
             f"attacker tells them apart {100 * was:.0f} times in 100 before release and "
             f"{100 * best:.0f} times after. The best possible attacker of releases does it "
-            f"{100 * fields['best_possible']:.1f} times, a coin 50 times."
+            f"{100 * fields['best_possible']:.1f} times, a coin 50 times.",
+            MEASURED,
         ],
         pictures=pictures,
         grids=[_attack_grid(attacks, fields["best_possible"])],

@@ -255,7 +255,23 @@ def _checked(card: Card, check: Check) -> list[str]:
         return [f"its figures cannot be computed ({type(error).__name__})"]
 
 
+def _verified(fields: Mapping[str, Any]) -> Section:
+    """The worst case of a mechanism over a small domain."""
+    broken = fields["verdict"] == "broken"
+    how = {
+        "enumerated": "Every outcome on every pair of neighbours, in exact fractions.",
+        "audited": "It was audited by draws: a bound from below, and no proof.",
+    }.get(str(fields["method"]))
+    return Section(
+        title=f"The worst case of {fields['name']}",
+        words=[f"Verdict: {fields['verdict']}.", *([how] if how else [])],
+        grids=facts(fields, caption="What was found", without=["name", "verdict", "method"]),
+        failures=[f"{fields['name']} loses more than it claims."] if broken else [],
+    )
+
+
 _MAKERS: dict[str, Maker] = {
+    "verify/1": _verified,
     "audit-attack/1": attack_section,
     "audit-noise/1": noise_section,
     "plan-histogram/1": plan_section,

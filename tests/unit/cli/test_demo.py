@@ -93,7 +93,7 @@ def test_the_steps_come_in_order_and_fit_on_a_few_screens(told) -> None:
 def test_consequences_come_before_parameters(told) -> None:
     plan = told.out[told.out.index("2. Plan") : told.out.index("3. ")]
     assert plan.index("right at most") < plan.index("ε")
-    assert "Nothing was read and nothing was released." in plan
+    assert "No record was read and nothing was released." in plan
 
 
 def test_the_plan_reads_no_data(monkeypatch, tour) -> None:

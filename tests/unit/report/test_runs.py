@@ -128,7 +128,7 @@ def test_attacks_under_their_ceiling_pass(kept) -> None:
     [
         ({"after": {"false_rates": [0, 0.1, 1], "true_rates": [0, 0.9, 1]}}, "above the ceiling"),
         ({"passed": False, "draws_as_the_table_says": 1e-9}, "do not follow"),
-        ({"passed": False}, "better on average"),
+        ({"passed": False}, "better than the best possible"),
     ],
 )
 def test_attacks_above_their_ceiling_fail(kept, changes, told) -> None:
@@ -320,3 +320,14 @@ def test_an_empty_folder_and_a_missing_file_are_refused(tmp_path) -> None:
 
 def test_known_schemas_are_listed() -> None:
     assert {"audit-attack/1", "sweep-*", "guarantee-card/1", "train-tree/1"} <= set(known_schemas())
+
+
+@pytest.mark.parametrize(("verdict", "failures"), [("holds", 0), ("broken", 1)])
+def test_a_broken_mechanism_fails_the_report(tmp_path, verdict, failures) -> None:
+    unit = {"unit": "any", "holds": verdict == "holds", "loss": "1.1", "claim": "1", "p": "3/4"}
+    run = {"schema": "verify/1", "name": "your law", "method": "enumerated", "verdict": verdict}
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({**run, "pairs": 1, "units": [unit], "figures": []}))
+    (section,) = read_run(path)
+    assert len(section.failures) == failures
+    assert any("3/4" in row for grid in section.grids for row in grid.rows)
