@@ -65,6 +65,7 @@ def write_report(folder: Path) -> Path:
         summary=["What was released, and what an attacker gains.", "In short: too much."],
         sections=[
             Section(title="An attack", pictures=[roc], failures=above),
+            Section(title="A file", listing=[f"{'default = 1':40}# what a film counts, for all"]),
             Section(title="Noise", words=["Words."], pictures=[noise], grids=[wide], cards=[card]),
             *read_run(folder / "run.json"),
         ],
@@ -140,6 +141,16 @@ def test_no_letter_of_a_figure_is_too_small_to_read(page: Page) -> None:
         sizes = page.evaluate(_LETTERS)
         assert sizes
         assert min(sizes) >= 8.9
+
+
+def test_listings_keep_their_columns_and_scroll_by_keyboard(page: Page) -> None:
+    page.set_viewport_size({"width": 420, "height": 900})
+    region = page.get_by_role("region", name="Listing: A file")
+    lines = region.locator("code").evaluate("one => one.getClientRects().length")
+    assert lines == 1
+    region.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.activeElement.scrollLeft > 0")
 
 
 def test_wide_tables_scroll_by_keyboard(page: Page) -> None:

@@ -322,7 +322,9 @@ def test_what_preferences_refuse_can_be_allowed_as_printed(folder) -> None:
     check_refusal(ended)
     assert "asked for epsilon 2, 0 is left, 2 is missing" in ended.err
     proposed = following(ended.err)
-    assert len(proposed) == 3  # look, raise it in the preferences, raise it in the ledger
+    assert list(proposed) == ["next", "to allow more, type both, 1", "and 2"]
+    assert proposed["to allow more, type both, 1"].startswith("reticent prefs set ")
+    assert proposed["and 2"].startswith("reticent ledger raise ")
     for command in proposed.values():
         ran = subprocess.run(["bash", "-c", command], capture_output=True, env=shell(), text=True)
         assert ran.returncode == 0, f"{command}: {ran.stderr}"
@@ -344,9 +346,12 @@ def test_who_is_not_named_gets_nothing(name, folder) -> None:
     check_plain(ended)
     assert (ended.code, ended.out) == (3, "")
     assert ended.err.startswith("refused: ")
-    check_works(nxt(ended))
     told = invoke(*words, "--json")
     assert (told.code, told.json["kind"]) == (3, "refused")
+    for command in following(ended.err).values():
+        check_works(command)
+    assert nxt(ended).startswith("reticent prefs set ")
+    assert invoke(*words).code == 0  # as it was then allowed
 
 
 @pytest.mark.parametrize("name", CHARGING)
@@ -425,6 +430,7 @@ def test_a_part_that_is_not_installed_is_named(name, words, blocked, folder) -> 
     assert ended.returncode == 4, ended.stderr
     assert "Traceback" not in ended.stderr
     assert re.search(r"^  next: pip install 'reticent\[[a-z]+\]'$", ended.stderr, re.MULTILINE)
+    assert re.search(r"^  or, in a checkout: pip install '\.\[", ended.stderr, re.MULTILINE)
     told = json.loads(ended.stdout)
     assert (told["schema"], told["exit_code"]) == ("error/1", 4)
     assert told["next"].startswith("pip install ")

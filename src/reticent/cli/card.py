@@ -96,7 +96,7 @@ def show(
 
 @app.command("verify")
 def verify(
-    files: Annotated[list[Path], typer.Argument(help="Cards as JSON.", metavar="FILE...")],
+    files: Annotated[list[Path], typer.Argument(help="Cards as JSON.", metavar="FILE")],
     mapping: Annotated[
         Path | None,
         typer.Option(

@@ -119,9 +119,17 @@ def _more(
         return {**on_record, "and then": again} if on_record else {"to allow more": again}
     file = str(context.params.get("preferences", "preferences.toml"))
     own_words = ["reticent", "prefs", "set", file, "--provider", short[0].payer.provider]
-    first = {"to raise the total in the preferences": shlex.join([*own_words, "--total", to])}
-    after = ", after total in the preferences was raised"
-    return first | {f"{aim}{after}": command for aim, command in on_record.items()}
+    return _in_order([shlex.join([*own_words, "--total", to]), *on_record.values()])
+
+
+def _in_order(commands: Sequence[str]) -> dict[str, str]:
+    """Commands of which one alone does nothing, as steps."""
+    if len(commands) == 1:
+        return {"to allow more": commands[0]}
+    every = "both" if len(commands) == 2 else f"all {len(commands)}"
+    first, *others = commands
+    steps = {f"and {place}": command for place, command in enumerate(others, 2)}
+    return {f"to allow more, type {every}, 1": first, **steps}
 
 
 def _raises(

@@ -94,8 +94,11 @@ def shared(
 
 def told_of(curves: Curves) -> tuple[str, ...]:
     """What to know about the table."""
+    from reticent.tasks.comparing_histogram import SAID
+
     least = f"{amount(curves.reference)} is the least, where every attribute gets its whole budget"
     return (
+        *(f"{way}: {SAID[way]}" for way in curves.ways),
         f"the preferences grant epsilon {curves.more['chosen']:g}",
         f"{least}: from epsilon {curves.more['threshold']:.4g} on",
         UNREAD,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reticent.amounts import show_up
 from reticent.cli import demo_census, demo_similarity
 from reticent.cli.demo_club import CLUB, club
 from reticent.cli.demo_tour import Step, Tour
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEW, SOME, MANY = 4_000, 10_000, 20_000  # runs of each case
+_TINY = 1e-9  # of 100
 HEADS = ("attack", "untouched ", "best possible ", "tried out ", "promised ")
 
 
@@ -55,12 +57,17 @@ class Attacked:
     @property
     def row(self) -> tuple[str, ...]:
         """For a table."""
-        before, best, tried, within = (
-            f"{100 * number:.1f}" for number in (self.untouched, self.best, self.tried, self.within)
+        before, tried, within = (
+            f"{100 * number:.1f}" for number in (self.untouched, self.tried, self.within)
         )
         bits = f"{demo_census.LEAK_BITS} bits"
-        most = bits if self.promised is None else f"{100 * self.promised:.1f}"
-        return self.what, before, best, f"{tried} ±{within}", most
+        most = bits if self.promised is None else _bound(self.promised)
+        return self.what, before, _bound(self.best), f"{tried} ±{within}", most
+
+
+def _bound(share: float) -> str:
+    """What cannot be exceeded, of 100: rounded up, but for what computing itself rounds."""
+    return f"{float(show_up(100 * share - _TINY, 3)):.1f}"
 
 
 def attack(tour: Tour) -> Step:
@@ -82,6 +89,7 @@ def attack(tour: Tour) -> Step:
         "all other films, or half of the people, picks the right one, in 100 (a coin: 50).",
         *table(HEADS, [one.row for one in found]),
         verdict,
+        "Income: which of two people has it. Step 5 asks another question: what one person has.",
     ]
     section = Section(
         title="Attack: what somebody gains, before and after",
@@ -92,7 +100,8 @@ def attack(tour: Tour) -> Step:
             f"attack that was run. {verdict}",
             "“Promised” about films is a worst case, for everybody. About income it is bits on "
             "average over these people: that bounds no share of right picks, so the best possible "
-            "one stands beside it.",
+            "one stands beside it. Which of two people has the income is another question than "
+            "what one person has, which the profile's own section asks.",
         ],
         pictures=[one.picture for one in found],
         grids=[

@@ -127,15 +127,22 @@ class Changed:
         alphabet = Alphabet.of(rows(people), columns(people, [SECRET]))
         held, places = alphabet.joint.sum(axis=0), recoding.places(alphabet.profiles)
         same = (recoding.profiles[places] == alphabet.profiles).all(axis=1)
-        channel = recoding.mechanism.channel
-        stays = np.zeros(len(recoding.profiles))
-        own = channel.inputs == recoding.mechanism.outs
-        stays[channel.inputs[own]] = channel.chances[own]
         return cls(
             rare=float(held[~same].sum()),
-            kept=float((held * stays[places])[same].sum()),
+            kept=float((held * keeping(recoding, alphabet.profiles)).sum()),
             guessed=float(alphabet.joint.max(axis=0).sum()),
         )
+
+
+def keeping(recoding: Recoding, profiles: NDArray[Any]) -> NDArray[np.float64]:
+    """The chance that each profile is released as it is; a rare one never is."""
+    places = recoding.places(profiles)
+    same = (recoding.profiles[places] == profiles).all(axis=1)
+    channel = recoding.mechanism.channel
+    stays = np.zeros(len(recoding.profiles))
+    own = channel.inputs == recoding.mechanism.outs
+    stays[channel.inputs[own]] = channel.chances[own]
+    return np.where(same, stays[places], 0.0)
 
 
 def planned() -> list[Planned]:
@@ -181,9 +188,12 @@ def profile(tour: Tour) -> Step:
     before, after = mechanism.guess_rates()
     changed = Changed.of(recoding, tour.people())
     raw = changed.guessed
+    often = float(keeping(recoding, rows(tour.people())[RECORD - 1 : RECORD])[0])
+    luck = _luck(often, kept=list(paid.value) == person)
     lines = [
         f"Record {RECORD} stands for Ann: {', '.join(person)}.",
         f"Released to {CLUB}: {', '.join(paid.value)}.",
+        luck,
         f"Who sees such a profile guesses income right {100 * after:.1f} times in 100: as often as "
         "who sees",
         f"none ({100 * before:.1f}), where the true profile gives {100 * raw:.1f}. "
@@ -200,7 +210,7 @@ def profile(tour: Tour) -> Step:
         f"{100 * raw:.1f} with the true one, {100 * after:.1f} with a released one. This is an "
         "average over people, not a promise to each of them.",
         f"Record {RECORD}, which stands for Ann ({', '.join(person)}), was released as "
-        f"{', '.join(paid.value)}. {PUBLIC}",
+        f"{', '.join(paid.value)}. {luck} {PUBLIC}",
     ]
     labels = [", ".join(row) for row in recoding.profiles.tolist()]
     drawn = mapping_figure(mechanism.channel, labels, mechanism.joint.sum(axis=0))
@@ -220,10 +230,19 @@ def profile(tour: Tour) -> Step:
             "leak_bits": mechanism.bits,
             "guesses": {"none": before, "true": raw, "released": after},
             "kept": changed.kept,
+            "kept_for_her": often,
             "rare": changed.rare,
         }
     }
     return Step(lines=lines, fields=fields, section=section, cards=("profile",))
+
+
+def _luck(often: float, *, kept: bool) -> str:
+    """Whether a profile was released as it is, and how often that happens to it."""
+    times = f"{100 * often:.3g}"
+    if kept:
+        return f"Kept this time ({times} in 100 for her profile)."
+    return f"Changed this time: her profile is kept {times} times in 100."
 
 
 def _check_limit(recoding: Recoding, wishes: Preferences) -> None:

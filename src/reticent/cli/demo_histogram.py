@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 
-from reticent.amounts import show_nano
+from reticent.amounts import show_nano, show_up
 from reticent.cli.demo_club import ADS, ANN, CLUB, club
 from reticent.cli.demo_tour import LEDGER, PREFERENCES, PUBLIC, Planned, Step, Tour
 from reticent.errors import BudgetExceeded, Refused
@@ -18,15 +18,17 @@ from reticent.report.histogram_figures import noise_figure
 from reticent.tasks.charged import standings
 from reticent.tasks.histogram import ReleasedHistogram, payer_of, plan_for, release_histogram
 
-HEADS = ("genre", "released ", "true, by weight ", "error to expect ")
+HEADS = ("genre", "released ", "true, by weight ", "within, 95 in 100 ")
 SHOWN = ("Comedy", "Crime", "Drama")  # on the terminal
 
 
 def planned(wishes: Preferences) -> list[Planned]:
     """What the histogram would tell."""
     plan, _ = plan_for(club()[0], wishes, CLUB)
-    mean = f"{plan.mechanism.mean_absolute_errors().mean():.2g} films off per genre, on average"
-    return [Planned.of("Histogram of genres", plan.mechanism, mean)]
+    within = plan.mechanism.within_95()
+    least, most = (show_up(float(end), 2) for end in (within.min(), within.max()))
+    off = f"within {least} to {most} films, by genre, 95 times in 100"
+    return [Planned.of("Histogram of genres", plan.mechanism, off)]
 
 
 def ask(tour: Tour, wishes: Preferences, provider: str) -> ReleasedHistogram:
@@ -79,14 +81,14 @@ def histogram(tour: Tour) -> Step:
 
 
 def _rows(released: ReleasedHistogram, wishes: Preferences) -> list[tuple[str, ...]]:
-    """Each genre with its released and true number, and the mean error."""
+    """Each genre with its released and true number, and how near they are, 95 times in 100."""
     catalogue, seen = club()
     places = [catalogue.places[film] for film in seen[ANN]]
     weights = [float(weight) for weight in wishes.weights(seen[ANN], provider=CLUB)]
     true = dict(zip(catalogue.attributes, weights @ catalogue.dense()[places], strict=True))
-    errors = released.plan.mechanism.mean_absolute_errors()
-    told = zip(released.attributes, released.values, errors, strict=True)
-    return [(g, f"{value:.1f}", f"{true[g]:g}", f"{error:.1f}") for g, value, error in told]
+    within = released.plan.mechanism.within_95().tolist()  # as on the card
+    told = zip(released.attributes, released.values, within, strict=True)
+    return [(g, f"{value:.1f}", f"{true[g]:g}", show_up(most)) for g, value, most in told]
 
 
 def refusal(tour: Tour) -> Step:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reticent.amounts import NANO
+from reticent.amounts import NANO, show_up
 from reticent.cli.demo_club import ANN, BOB, CLEO, CLUB, HIDDEN, club
 from reticent.cli.demo_tour import PUBLIC, Planned, Step, Tour
 from reticent.data.catalogue import Catalogue
@@ -40,7 +40,8 @@ def mechanism_for(wishes: Preferences) -> Stretching:
 def planned(wishes: Preferences) -> list[Planned]:
     """What one comparison would tell."""
     mechanism = mechanism_for(wishes)
-    off = f"{mechanism.utility().within_95:.2g} films off, 95 times in 100"
+    within = mechanism.utility().within_95
+    off = "" if within is None else f"within {show_up(within, 2)} films, 95 times in 100"
     return [Planned.of("Similarity, each", mechanism, off)]
 
 

@@ -10,14 +10,16 @@ stderr all the same.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from enum import IntEnum
 from pathlib import Path
 
 from reticent import errors
 from reticent.amounts import show_nano
 from reticent.cli.output import say_json, talk
+from reticent.cli.typed import ROOT
 
 
 class ExitCode(IntEnum):
@@ -34,10 +36,21 @@ class ExitCode(IntEnum):
 
 
 class Failure(Exception):
-    """A command cannot go on: what happened, why, and a next command that works."""
+    """A command cannot go on: what happened, why, and a next command that works.
 
-    def __init__(self, what: str, *, why: str = "", next_command: str = "") -> None:
+    ``instead``: the file that an option names, and the one to name in the same command.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        why: str = "",
+        next_command: str = "",
+        instead: tuple[Path, Path] | None = None,
+    ) -> None:
         self.what, self.why, self.next_command = what, why, next_command
+        self.instead = instead
         super().__init__(what)
 
 
@@ -107,16 +120,22 @@ _OPTIONS = (
 
 
 def explain(
-    error: BaseException, command: str = "reticent", *, meant: str = "", as_json: bool = False
+    error: BaseException,
+    command: str = "reticent",
+    *,
+    meant: str = "",
+    words: Sequence[str] = (),
+    as_json: bool = False,
 ) -> ExitCode:
     """Say what an error of ``command`` means, and give the exit code for it.
 
-    ``meant`` is the command that was probably meant where the words name none.
+    ``meant`` is the command that was probably meant where the words name none; ``words`` is all
+    that was typed after ``reticent``.
     """
     if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, complete as it is
         talk(error.format_message(), raw=True)  # type: ignore[attr-defined]
         return ExitCode.USAGE
-    ended = ending(error, command, meant=meant)
+    ended = with_other_file(ending(error, command, meant=meant), error, words)
     ended.tell()
     if as_json:
         ended.say()
@@ -162,16 +181,40 @@ def _of_library(error: errors.ReticentError, usage: str) -> Ending:
         )
     if isinstance(error, errors.Refused):
         why = f"did you mean {error.nearest}?" if error.nearest is not None else ""
-        words = ("reticent", "prefs", "explain", error.file, "--provider", error.provider)
-        look = shlex.join(words) if Path(error.file).is_file() else usage
-        return Ending(code=ExitCode.REFUSED, what=str(error), why=why, next_command=look)
+        proposed = _of_provider(error) or {"next": usage}
+        first, *others = proposed.items()
+        return Ending(
+            code=ExitCode.REFUSED,
+            what=str(error),
+            why=why,
+            next_command=first[1],
+            others=dict(others),
+        )
     if isinstance(error, errors.MissingExtra):
         return Ending(
             code=ExitCode.EXTRA_MISSING,
             what=f"{error.what} needs a part that is not installed",
+            why=f"or, in a checkout: pip install '.[{error.extra}]'",
             next_command=f"pip install 'reticent[{error.extra}]'",
         )
     return Ending(code=ExitCode.USAGE, what=_as_typed(error), next_command=usage)
+
+
+def _of_provider(error: errors.Refused) -> dict[str, str]:
+    """What the owner of a preferences file can do about a refusal: allow it, and look."""
+    if not Path(error.file).is_file():
+        return {}
+    named = [error.file, "--provider", error.provider]
+    look = {"to see what decides": shlex.join(["reticent", "prefs", "explain", *named])}
+    if isinstance(error, errors.NothingGranted) or not error.provider.isprintable():
+        return look
+    return {"next": allowing(error.file, error.provider), **look}
+
+
+def allowing(file: str | Path, provider: str) -> str:
+    """The command that names a provider in a preferences file."""
+    words = ["reticent", "prefs", "set", str(file), "--provider", provider, "--epsilon", "1"]
+    return shlex.join(words)
 
 
 def budget_amounts(asked: int, left: int) -> dict[str, str]:
@@ -199,6 +242,60 @@ def _of_system(error: OSError, usage: str) -> Ending:
 def reason(error: OSError) -> str:
     """Why the operating system refused, in its own words."""
     return error.strerror or type(error).__name__
+
+
+def with_other_file(ended: Ending, error: BaseException, words: Sequence[str]) -> Ending:
+    """The same ending; next the same command, if another name of a file would do."""
+    instead = getattr(error, "instead", None)
+    if instead is not None:
+        again = _again(words, *instead, outputs=True)
+        return replace(ended, next_command=again) if again else ended
+    missing = _missing(error)
+    near = None if missing is None else _near(missing)
+    again = "" if missing is None or near is None else _again(words, missing, near, outputs=False)
+    if not again or near is None:
+        return ended
+    why = f"{ended.why}; " if ended.why else ""
+    return replace(ended, why=f"{why}did you mean {near.name}?", next_command=again)
+
+
+def _missing(error: BaseException | None) -> Path | None:
+    """The file that was not found, however the error was worded since."""
+    while error is not None:
+        if isinstance(error, FileNotFoundError) and isinstance(error.filename, (str, Path)):
+            return Path(error.filename)
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _near(missing: Path) -> Path | None:
+    """The one file in the same folder whose name is much like this one."""
+    ending = "".join(missing.suffixes)
+    try:
+        names = [one.name for one in missing.parent.iterdir() if one.is_file()]
+    except OSError:
+        return None
+    stems = {name.removesuffix(ending): name for name in names if name.endswith(ending)}
+    found = get_close_matches(missing.name.removesuffix(ending), stems, n=2, cutoff=0.75)
+    return missing.with_name(stems[found[0]]) if len(found) == 1 else None
+
+
+def _again(words: Sequence[str], old: Path, new: Path, *, outputs: bool) -> str:
+    """The command that was typed, with another file; nothing if the file was not typed.
+
+    An address may hold a password, which is not repeated.
+    """
+    told, before = [ROOT], ""
+    for word in words:
+        option, mark, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        fits = bool(value) and Path(value) == old
+        if fits and (not outputs or mark or before.startswith("--")):
+            word = f"{option}{mark}{new}"
+        told.append(word)
+        before = word
+    if told[1:] == list(words) or any("://" in word for word in words):
+        return ""
+    return shlex.join(told)
 
 
 def _of_usage(error: BaseException, meant: str) -> Ending:

@@ -21,6 +21,15 @@ LARGEST = 1 << 26
 catalogue of a histogram has as many rows that matter."""
 
 
+def free_name(path: Path) -> Path:
+    """A name like this one that no file has yet: itself, or with the first free number."""
+    found, number = path, 1
+    while found.exists():
+        number += 1
+        found = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return found
+
+
 def read_text(path: Path) -> str:
     """The text of a small file, or of standard input for ``-``."""
     packed = _read_bytes(path)

@@ -24,6 +24,7 @@ from reticent.cli.histogram_plan import (
     Provider,
     Replace,
     doubts,
+    hidden,
     plan_of,
     read_both,
 )
@@ -139,6 +140,7 @@ def histogram(
         {"who sees all of it": made.mechanism.guarantee().overall},
         _error(made),
         doubts(wishes, provider),
+        note=hidden(wishes),
     )
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
@@ -228,7 +230,7 @@ def _one(profiles: Profiles, path: Path, person: str | None) -> Profiles:
     if person is None and len(profiles) != 1:
         raise Failure(
             f"{path} holds more than one person",
-            why="--person NAME releases one of them, --out FILE everybody",
+            why="--person says whose; --out FILE releases everybody's",
         )
     name = profiles.people[0] if person is None else person
     if name not in profiles.people:

@@ -121,21 +121,25 @@ def plan(
     for name in (figure, sharing):
         if name is not None:
             talk(f"figure: {name}")
-    if doubts(wishes, provider):
-        talk(f"note: {doubts(wishes, provider)}")
+    for note in filter(None, (hidden(wishes), doubts(wishes, provider))):
+        talk(f"note: {note}")
     talk("no profile was read and nothing was released")
 
 
 def doubts(wishes: Preferences, provider: str) -> str:
-    """What the preferences ask for and no histogram keeps, and what they may not have meant."""
-    told = []
-    if wishes.hide:
-        names = ", ".join(f"hide.{name}" for name in wishes.hide)
-        told.append(f"{names} is not enforced: nothing limits what a histogram tells about it")
+    """What the preferences say and may not have meant."""
     named = {*wishes.wishes.items, *wishes.wishes.own_items(provider)}
     if not any(wishes.weights(["", *named], provider=provider)):
-        told.append("every item has weight 0, so the numbers are noise and nothing else")
-    return "; ".join(told)
+        return "every item has weight 0, so the numbers are noise and nothing else"
+    return ""
+
+
+def hidden(wishes: Preferences) -> str:
+    """That secrets of the preferences are none of a histogram's."""
+    if not wishes.hide:
+        return ""
+    names = ", ".join(wishes.hide)
+    return f"[hide] is about profiles: nothing here limits what a histogram tells about {names}"
 
 
 def read_both(path: Path, preferences: Path) -> tuple[Catalogue, Preferences]:

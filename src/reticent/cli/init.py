@@ -13,7 +13,7 @@ import typer
 
 from reticent.cli.examples import EXAMPLES, TRY
 from reticent.cli.failures import Failure, reason
-from reticent.cli.files import write_atomically
+from reticent.cli.files import free_name, write_atomically
 from reticent.cli.output import Json, say, say_json, talk
 
 USUAL = Path("reticent-start")
@@ -67,8 +67,4 @@ def _prepare(directory: Path, names: list[str]) -> None:
 
 def _elsewhere() -> str:
     """The command with a folder that is not there yet."""
-    name, number = str(USUAL), 1
-    while Path(name).exists():
-        number += 1
-        name = f"{USUAL}-{number}"
-    return f"reticent init {name}"
+    return f"reticent init {free_name(USUAL)}"

@@ -19,7 +19,7 @@ import typer
 from reticent.amounts import show_nano
 from reticent.cli.charging import LEDGER, HeldLedger, check_there, shown
 from reticent.cli.failures import ExitCode, Failure
-from reticent.cli.files import read_text, write_atomically
+from reticent.cli.files import free_name, read_text, write_atomically
 from reticent.cli.output import Json, say, say_json, table, talk
 
 if TYPE_CHECKING:
@@ -181,7 +181,8 @@ def export(
 ) -> None:
     """Write all lines as JSON: amounts and numbers, no names."""
     if out.exists():
-        raise Failure(f"{out} is there already", why="nothing is overwritten; give another name")
+        why = "nothing is overwritten; give another name"
+        raise Failure(f"{out} is there already", why=why, instead=(out, free_name(out)))
     with reading(ledger) as connection:
         rows = connection.execute("SELECT seq, kind, body, chain FROM line ORDER BY seq")
         try:

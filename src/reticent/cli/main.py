@@ -188,7 +188,13 @@ def _finish(words: Sequence[str]) -> int:
 def _told(error: Exception, words: Sequence[str], tree: typer.Typer = app) -> ExitCode:
     whole = typer.main.get_command(tree)
     found = typed(words, whole)
-    return explain(error, found.name, meant=meant(found, whole), as_json=found.wants_json)
+    return explain(
+        error,
+        found.name,
+        meant=meant(found, whole),
+        words=words,
+        as_json=found.wants_json,
+    )
 
 
 def _debugging(words: Sequence[str]) -> bool:

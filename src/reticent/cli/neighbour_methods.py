@@ -17,7 +17,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reticent.cli.release import ALWAYS, TRUSTED, beyond_sizes, protected_items, unprotected_sizes
+from reticent.cli.release import (
+    ALWAYS,
+    TRUSTED,
+    beyond_sizes,
+    overlap_noise,
+    protected_items,
+    unprotected_sizes,
+)
 
 if TYPE_CHECKING:
     from reticent.data.profiles import Profiles
@@ -72,6 +79,10 @@ class Method(ABC):
         """The error of one score."""
 
     @abstractmethod
+    def overlap_noise(self) -> float:
+        """About how many common items the noise of one comparison amounts to."""
+
+    @abstractmethod
     def how(self) -> How:
         """How a score was made."""
 
@@ -120,6 +131,10 @@ class Direct(Method):
     def utility(self) -> Utility:
         """That of one comparison."""
         return self.similarity.utility()
+
+    def overlap_noise(self) -> float:
+        """That of one comparison."""
+        return overlap_noise(self.similarity).mean_absolute_error or 0.0
 
     def how(self) -> How:
         """That of one comparison."""
@@ -179,6 +194,10 @@ class Gossiped(Method):
         """That of one meeting."""
         return self.gossip.comparison.utility()
 
+    def overlap_noise(self) -> float:
+        """That of one meeting."""
+        return overlap_noise(self.gossip.comparison).mean_absolute_error or 0.0
+
     def how(self) -> How:
         """That of one meeting."""
         return self.gossip.comparison.how()
@@ -237,6 +256,10 @@ class Published(Method):
     def utility(self) -> Utility:
         """That of the filters."""
         return self.blip.utility()
+
+    def overlap_noise(self) -> float:
+        """That of two filters with little in them."""
+        return self.blip.overlap_error()
 
     def how(self) -> How:
         """That of the filters."""

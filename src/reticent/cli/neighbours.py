@@ -39,6 +39,7 @@ from reticent.cli.release import (
     comparison,
     read,
     say_card,
+    warn_unused_preferences,
     write_card,
 )
 
@@ -220,7 +221,21 @@ def plan_of(kind: str, wish: Wish, method: Method, people: int | None) -> Plan:
         most = "at most " if wish.method is MethodName.gossip else ""
         talk(f"note: only {k} other{'s' if k > 1 else ''}: lists have {most}{k}")
     what = f"the {k} nearest of each person by noisy {wish.measure.value} ({wish.method.value})"
-    return Plan(kind, what, losses, method.utility().sentence, _caution(wish, losses))
+    return Plan(kind, what, losses, method.utility().sentence, _cautions(wish, method, losses))
+
+
+def _cautions(wish: Wish, method: Method, losses: Mapping[str, int | None]) -> str:
+    """What to think of before this is spent; from public parameters only."""
+    noise, size = method.overlap_noise(), wish.profile_size
+    told = [_caution(wish, losses)]
+    if 2 * noise > size:
+        from reticent.amounts import show_up
+
+        told.append(
+            f"noise of about {show_up(noise, 3)} common items hides who is near whom among "
+            f"profiles of {size} items (--profile-size): ranks are mostly chance"
+        )
+    return "; ".join(filter(None, told))
 
 
 def _caution(wish: Wish, losses: Mapping[str, int | None]) -> str:
@@ -272,6 +287,7 @@ def neighbours(
     way = wish.made("neighbours")
     check_people(people, dry_run)
     check_out(out, card)
+    warn_unused_preferences(path, columns)
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
         plan_of("neighbours", wish, way, people).say(as_json, purse.outlook(None))

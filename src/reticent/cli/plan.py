@@ -10,7 +10,8 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -20,7 +21,10 @@ from reticent.cli.output import say, say_json, table, talk
 
 DryRun: TypeAlias = Annotated[
     bool,
-    typer.Option("--dry-run", help="Say cost, error and odds; read and release nothing."),
+    typer.Option(
+        "--dry-run",
+        help="Say cost, error and odds, and whether it would be refused; read and release nothing.",
+    ),
 ]
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Spend without asking.")]
 
@@ -38,7 +42,7 @@ class Plan:
     """What a release would cost and how wrong it would be; made without looking at any table.
 
     ``losses`` are those of an item of weight 1, in nano-epsilon, by who looks; None if unknown.
-    ``caution`` is said before anything is spent.
+    ``caution`` and ``note`` are said before anything is spent.
     """
 
     kind: str
@@ -46,6 +50,7 @@ class Plan:
     losses: Mapping[str, int | None]
     error: str
     caution: str = ""
+    note: str = field(default="", kw_only=True)
 
     @property
     def title(self) -> str:
@@ -66,15 +71,19 @@ class Plan:
             (who, *((unknown, unknown) if nano is None else _told(nano)))
             for who, nano in self.losses.items()
         ]
-        caution = [f"caution: {self.caution}"] if self.caution else []
         return [
             self.title,
             "",
             *table(heads, costs),
             "",
             f"error to expect: {self.error}",
-            *caution,
+            *self.warnings(),
         ]
+
+    def warnings(self) -> list[str]:
+        """The caution and the note, as far as there are any."""
+        told = {"caution": self.caution, "note": self.note}
+        return [f"{kind}: {text}" for kind, text in told.items() if text]
 
     def fields(self) -> dict[str, Any]:
         """For JSON; amounts are text, so that nothing is rounded."""
@@ -84,6 +93,7 @@ class Plan:
             "right_at_most": {_key(who): told and told[1] for who, told in known.items()},
             "error": self.error,
             **({"caution": self.caution} if self.caution else {}),
+            **({"note": self.note} if self.note else {}),
         }
 
     def cost(self) -> str:
@@ -170,7 +180,7 @@ def agreement(context: typer.Context, yes: bool) -> Callable[[Plan], None]:
     if yes:
         return _warn
     if somebody_to_ask():
-        return _ask
+        return partial(_ask, look=spelled(context, "--dry-run"))
     raise Failure(
         "a release spends, and there is nobody here to ask",
         why="--yes agrees to it; --dry-run says what it would cost",
@@ -179,18 +189,21 @@ def agreement(context: typer.Context, yes: bool) -> Callable[[Plan], None]:
 
 
 def _warn(plan: Plan) -> None:
-    if plan.caution:
-        talk(f"caution: {plan.caution}")
+    for line in plan.warnings():
+        talk(line)
 
 
-def _ask(plan: Plan) -> None:
+def _ask(plan: Plan, *, look: str) -> None:
     talk(f"{plan.title}. {plan.consequence()}")
     _warn(plan)
-    ask(f"This spends {plan.cost()}.", otherwise="nothing was released")
+    ask(f"This spends {plan.cost()}.", otherwise="nothing was released", look=look)
 
 
-def ask(question: str, *, otherwise: str) -> None:
-    """Go on after a yes at the terminal only; ``otherwise`` says what then did not happen."""
+def ask(question: str, *, otherwise: str, look: str = "") -> None:
+    """Go on after a yes at the terminal only; ``otherwise`` says what then did not happen.
+
+    ``look`` is a command that shows more of it and changes nothing.
+    """
     talk(f"{question} Go on? [y/N]")
     if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
-        raise Refusal("it was not agreed to", why=otherwise)
+        raise Refusal("it was not agreed to", why=otherwise, next_command=look)

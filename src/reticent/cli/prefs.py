@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -110,6 +111,8 @@ def explain(
             say(_one_line(line, keep=True))
     if decision.outcome == "refused":
         _talk_refusal(preferences, provider)
+    if item is not None:
+        _talk_unnamed(preferences, item)
 
 
 app.command("set")(set_line)
@@ -216,6 +219,18 @@ def _talk_refusal(preferences: Preferences, provider: str) -> None:
         talk(f"note: {refusal}")
         if refusal.nearest is not None:
             talk(f"  did you mean {refusal.nearest}?")
+
+
+def _talk_unnamed(preferences: Preferences, item: str) -> None:
+    """Say so if no line names an item; names are compared with those of the file alone."""
+    wishes = preferences.wishes
+    known = {*wishes.items, *(name for one in wishes.providers.values() for name in one.items)}
+    if item in known:
+        return
+    folded = {name.casefold(): name for name in sorted(known)}
+    near = get_close_matches(item.casefold(), folded, n=1)
+    meant = f"; did you mean {folded[near[0]]}?" if near else ""
+    talk(f"note: no line names the item {item}{meant}")
 
 
 def _total_fields(preferences: Preferences, provider: str) -> dict[str, Any]:

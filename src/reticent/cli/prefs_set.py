@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reticent.cli.failures import Failure
+from reticent.cli.failures import Failure, allowing
 from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, say, say_json, talk
 
@@ -84,7 +84,9 @@ def set_line(
         edited = edit(text)
     except PreferencesError as error:
         named = PreferencesError(replace(problem, file=str(file)) for problem in error.problems)
-        raise Failure(str(named), why="the file is as it was") from None
+        allow = "" if provider is None else _naming(text, file, provider)
+        why = "the file is as it was"
+        raise Failure(str(named), why=why, next_command=allow) from None
     there = file.resolve()
     if edited != text:
         write_atomically(there, edited, private=not there.stat().st_mode & 0o077)
@@ -97,6 +99,29 @@ def set_line(
         say(_printable(line))
     if not changed:
         talk(f"{file} says so already")
+    if provider is not None and item is None and attribute is None and epsilon is not None:
+        _talk_total(edited, provider)
+
+
+def _naming(text: str, file: Path, provider: str) -> str:
+    """The command that names a provider which is not there, if it would work."""
+    from reticent.preferences import Preferences, PreferencesError, editing
+
+    try:
+        editing.set_provider(text, provider, epsilon="1")
+        known = provider in Preferences.parse(text).wishes.providers
+    except PreferencesError:
+        return ""
+    return "" if known else allowing(file, provider)
+
+
+def _talk_total(text: str, provider: str) -> None:
+    """Say so if nothing limits what all releases to a provider tell together."""
+    from reticent.preferences import Preferences
+
+    granted = Preferences.parse(text).wishes.providers[provider]
+    if granted.total is None:
+        talk(f"note: no total: {provider} may ask for ever; --total E limits it")
 
 
 def _edit(

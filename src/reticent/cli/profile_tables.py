@@ -58,7 +58,7 @@ class ProfileTable:
         if person is None:
             if len(self.people) == 1:
                 return self
-            why = "--person ID releases one of them, --out FILE everybody"
+            why = "--person says whose; --out FILE releases everybody's"
             raise Failure(f"{self.people.file} holds more than one person", why=why)
         if self.ids is None:
             why = "--id says which column names people"

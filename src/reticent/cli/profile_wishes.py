@@ -18,17 +18,18 @@ from typing import TYPE_CHECKING, NoReturn
 
 from reticent.amounts import show_up
 from reticent.cli.failures import Failure, Refusal
+from reticent.cli.files import free_name
 from reticent.cli.mapping_numbers import up
 from reticent.cli.prefs import unusable
+from reticent.cli.release import USUAL_PREFERENCES
 
 if TYPE_CHECKING:
     from reticent.guarantees import card as cards
     from reticent.preferences import Preferences
     from reticent.tasks.recoding import Recoding
 
-USUAL_PREFERENCES = Path("preferences.toml")
 NEGLIGIBLE = Fraction(1, 10**9)  # bits: what solvers leave of nothing at all
-_STRICTER = "stricter"  # the name of the mapping that would be allowed
+_STRICTER = Path("stricter.json")  # the name of the mapping that would be allowed
 
 
 def read_wishes(path: Path | None, provider: str | None) -> Preferences | None:
@@ -141,16 +142,7 @@ class Asked:
                     ",".join(f"{name}={value:.12g}" for name, value in amounts.items()),
                 ]
         words += ["--leak", ",".join(f"{name}={bits}" for name, bits in limits.items())]
-        return shlex.join([*words, "--out", _free_name()])
-
-
-def _free_name() -> str:
-    """A name that no file has yet."""
-    name, number = f"{_STRICTER}.json", 1
-    while Path(name).exists():
-        number += 1
-        name = f"{_STRICTER}-{number}.json"
-    return name
+        return shlex.join([*words, "--out", str(free_name(_STRICTER))])
 
 
 def kept_limits(wishes: Preferences | None) -> cards.Preferences | None:

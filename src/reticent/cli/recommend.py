@@ -47,6 +47,7 @@ from reticent.cli.release import (
     WeightingOption,
     card_fields,
     say_card,
+    warn_unused_preferences,
     write_card,
 )
 
@@ -106,6 +107,7 @@ def recommend(
     way = wish.made("recommend")
     check_people(people, dry_run)
     check_out(out, card)
+    warn_unused_preferences(path, columns)
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
         plan_of("recommend", wish, way, people).say(as_json, purse.outlook(None))

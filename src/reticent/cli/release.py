@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import ROUND_CEILING, Context
 from enum import StrEnum
 from fractions import Fraction
@@ -20,13 +21,13 @@ import typer
 
 from reticent.cli.charging import LEDGER, KeyOption, LedgerOption, Purse, TotalOption, of_people
 from reticent.cli.failures import Failure
-from reticent.cli.files import write_atomically
+from reticent.cli.files import free_name, write_atomically
 from reticent.cli.output import Json, say, say_json, talk
 from reticent.cli.plan import DryRun, Plan, Yes, agreement, published
 
 if TYPE_CHECKING:
     from reticent.data.profiles import Profiles
-    from reticent.guarantees.card import Card, Scope
+    from reticent.guarantees.card import Card, Scope, Utility
     from reticent.mechanisms.base import Mechanism
     from reticent.tasks.similarity import Similarity
 
@@ -95,6 +96,7 @@ CardFile: TypeAlias = Annotated[
     ),
 ]
 
+USUAL_PREFERENCES = Path("preferences.toml")
 CARDS = (".json", ".html", ".md", ".txt")
 TRUSTED = "whoever runs this command and holds the table: they see raw profiles and are trusted"
 ALWAYS = (
@@ -153,6 +155,7 @@ def similarity(
         mechanism.utility().sentence,
     )
     check_files(card, suffixes=CARDS)
+    warn_unused_preferences(path, columns)
     purse, payers = Purse(ledger, key, quiet=as_json), of_people((first, second), total)
     if dry_run:
         plan.say(as_json, purse.outlook(payers, plan.charge))
@@ -172,9 +175,40 @@ def similarity(
         facts = {"people": [first, second], "value": paid.value, **plan.fields()}
         say_json("release-similarity/1", **facts, **paid.fields(), **card_fields(made, card))
         return
-    say(f"{paid.value:.6g}  {plan.what}")
+    say(f"{paid.value:.4g}  {plan.what} ({_expected(mechanism)})")
     talk(paid.cost(plan.cost()))
     say_card(made, card)
+
+
+def _expected(mechanism: Similarity) -> str:
+    """The error to expect, beside the value; of a quotient that of the overlap in it is known."""
+    from reticent.amounts import show_up
+
+    within = overlap_noise(mechanism).within_95
+    part = "" if mechanism.measure == "overlap" else "the overlap in it "
+    return f"{part}± {show_up(within or 0.0)}, 95 times in 100"
+
+
+def overlap_noise(mechanism: Similarity) -> Utility:
+    """The error of the overlap that a similarity is made of."""
+    alone = replace(mechanism, epsilon=mechanism.epsilon_overlap, measure="overlap", norms="none")
+    return alone.utility()
+
+
+def warn_unused_preferences(path: Path, columns: str | None) -> None:
+    """Say that a preferences file which other commands would apply is not applied here."""
+    from reticent.data.interactions import Columns
+
+    if not USUAL_PREFERENCES.is_file():
+        return
+    named = Columns() if columns is None else Columns.parse(columns)
+    if path.suffix.casefold() == ".npz":
+        weights = f"weights come from {path}"
+    elif named.weight is None:
+        weights = "every item counts in full"
+    else:
+        weights = f'weights come from the column "{named.weight}" of {path}'
+    talk(f"caution: {USUAL_PREFERENCES} is not applied here; {weights}")
 
 
 def _pair(profiles: Profiles, path: Path, names: tuple[str, str]) -> Profiles:
@@ -261,7 +295,8 @@ def check_files(path: Path | None, *, suffixes: Sequence[str]) -> None:
     if path.suffix not in suffixes:
         raise Failure(f"{path} must be named {', '.join(suffixes)}")
     if path.exists():
-        raise Failure(f"{path} is there already", why="nothing is overwritten; give another name")
+        why = "nothing is overwritten; give another name"
+        raise Failure(f"{path} is there already", why=why, instead=(path, free_name(path)))
     if not os.access(path.absolute().parent, os.W_OK | os.X_OK):
         raise Failure(f"{path} cannot be written", why="its folder is missing or closed")
 

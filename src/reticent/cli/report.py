@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 OUT = Path("report.html")
 _MAKE_ONE = "reticent demo"
+_NAMED = 20  # files that are left out, one line each
 
 
 def report(
@@ -30,7 +31,7 @@ def report(
         list[Path],
         typer.Argument(
             help="What a command printed with --json, a guarantee card, or a folder of them.",
-            metavar="RUN...",
+            metavar="RUN",
         ),
     ],
     out: Annotated[
@@ -82,10 +83,15 @@ def _made(runs: Sequence[Path], out: Path, title: str | None) -> Report:
     from reticent.report.document import Report
 
     sections: list[Section] = []
+    others: list[Path] = []
     with progress(len(runs)) as advance:
         for run in runs:
             advance(f"reading {run}")
-            sections += _read(run)
+            sections += _read(run, others)
+    for path in others[:_NAMED]:
+        talk(f"left out: {path}")
+    if len(others) > _NAMED:
+        talk(f"left out: {_count(len(others) - _NAMED, 'file')} more")
     words = ["reticent", "report", *map(str, runs)]
     words += ["--out", str(out)] if out != OUT else []
     words += ["--title", title] if title is not None else []
@@ -98,11 +104,12 @@ def _made(runs: Sequence[Path], out: Path, title: str | None) -> Report:
     )
 
 
-def _read(run: Path) -> list[Section]:
+def _read(run: Path, others: list[Path]) -> list[Section]:
+    """The sections of a run; files of a folder that are none are added to ``others``."""
     from reticent.report.runs import RunError, read_run
 
     try:
-        return read_run(run, check=card_problems)
+        return read_run(run, check=card_problems, skipped=others.append)
     except RunError as error:
         raise Failure(error.what, why=error.why, next_command=_MAKE_ONE) from None
 

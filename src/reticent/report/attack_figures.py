@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from reticent.amounts import show_up
 from reticent.errors import require
 from reticent.report.roc import (
     Measured,
@@ -74,6 +75,11 @@ def _area(curve: tuple[Reals, Reals]) -> float:
     return float(np.trapezoid(curve[1], curve[0]))
 
 
+def _bound(curve: tuple[Reals, Reals]) -> str:
+    """The area that no attack exceeds, rounded up, but for what computing itself rounds."""
+    return f"{float(show_up(_area(curve) - 1e-9, 3)):.3f}"
+
+
 def roc_figure(
     attacks: Sequence[Attack],
     *,
@@ -95,7 +101,7 @@ def roc_figure(
     axes.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="a coin: 0.5")
     if ceiling is not None:
         check_rates("ceiling", ceiling)
-        label = f"no attack on releases can be above: {_area(ceiling):.3f}"
+        label = f"no attack on releases can be above: {_bound(ceiling)}"
         axes.plot(*ceiling, color="black", linewidth=2, label=label, gid="ceiling", zorder=1.5)
     headings = _draw_attacks(axes, attacks, before)
     _rates_axes(axes)
@@ -155,7 +161,7 @@ def _roc_says(
         says += f"; before, {was.attacker} had {_interval(was)}"
     if ceiling is None:
         return f"{says}."
-    says += f". The exact Bayes rule has {_area(ceiling):.3f}"
+    says += f". The exact Bayes rule has {_bound(ceiling)}"
     over = [attack for attack in attacks if above_ceiling(attack, ceiling, slack=slack)]
     if not over:
         return f"{says}; no attack is above it."
@@ -182,11 +188,11 @@ def promise_roc_figure(
     axes.fill_between(*ceiling, 1.02, color=_LIGHT, alpha=0.6, linewidth=0, gid="forbidden")
     axes.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="a coin: area 0.500")
     told = f"epsilon {float(epsilon):g}" + (f", delta {float(delta):g}" if delta else "")
-    label = f"promised at {told}, none above: {_area(ceiling):.3f}"
+    label = f"promised at {told}, none above: {_bound(ceiling)}"
     axes.plot(*ceiling, color="black", linewidth=2, label=label, gid="ceiling", zorder=1.5)
     if best is not None:
         check_rates("best", best)
-        label = f"best possible test: {_area(best):.3f}"
+        label = f"best possible test: {_bound(best)}"
         axes.plot(*best, color=GREY, linewidth=1.5, linestyle="--", label=label)
     colours = [*([ORANGE] * len(before)), *[BLUE, GREEN, PURPLE, SKY] * len(curves)]
     for place, curve in enumerate((*before, *curves)):
@@ -238,7 +244,7 @@ def _promise_says(
     if before:
         was = max(before, key=lambda curve: curve.area)
         says += f"; before, {was.name} had {was.area:.3f}"
-    says += f". The ceiling promised at {told} has {_area(ceiling):.3f}"
+    says += f". The ceiling promised at {told} has {_bound(ceiling)}"
     over = [curve.name for curve in curves if excess(curve, ceiling) > 0]
     if not over:
         return f"{says}; no curve is above it."

@@ -110,7 +110,7 @@ def _section(
     for failure in section.failures:
         yield f'<p class="fault">{_text(failure)}</p>'
     yield from _paragraphs(section.words)
-    yield from _listing(section.listing)
+    yield from _listing(section.listing, name=f"Listing: {section.title}")
     for picture in section.pictures:
         yield from _figure(picture, next(figures))
     for grid in section.grids:
@@ -148,9 +148,11 @@ def _again(report: Report) -> list[str]:
     ]
 
 
-def _listing(lines: Sequence[str]) -> list[str]:
+def _listing(lines: Sequence[str], name: str = "") -> list[str]:
+    """Lines as they are; with a name they keep their columns and scroll, by keyboard too."""
     shown = "\n".join(escape(_exact(line)) for line in lines)
-    return [f"<pre><code>{shown}</code></pre>"] if lines else []
+    reach = f' class="columns" role="region" aria-label="{_text(name)}" tabindex="0"'
+    return [f"<pre{reach if name else ''}><code>{shown}</code></pre>"] if lines else []
 
 
 def _exact(line: str) -> str:

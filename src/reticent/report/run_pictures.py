@@ -25,6 +25,28 @@ from reticent.tasks.trained_tree import TrainedTree
 _CURVE = frozenset(
     ["what", "x", "y", "better", "reference", "reference_name", "runs", "rows", "groups"]
 )
+_SAID = {  # how fields of sweeps and comparisons are called where people read them
+    "bound": "most links of a node, as stated",
+    "chance": "share that a choice at random finds",
+    "chosen": "epsilon that the preferences grant",
+    "goal": "what the budget is shared for",
+    "held_out": "share of rows held out",
+    "k": "how many are asked for",
+    "majority": "share of the commonest class",
+    "norms": "sizes of profiles",
+    "p": "share of people below",
+    "rows_used": "rows of the table",
+    "threshold": "epsilon from which more makes no error smaller",
+    "upper": "largest value, as stated",
+    "within": "stated that no graph exceeds that",
+}
+_VALUES = {
+    ("centrality", "ebc"): "egocentric betweenness",
+    ("centrality", "degree"): "number of links",
+    ("goal", "mse"): "the least mean squared error",
+    ("goal", "mae"): "the least mean absolute error",
+    ("goal", "mael"): "the least mean absolute error, in multiples of what each budget allows",
+}
 _RELEASED = "released profiles"
 STRANGE = 1e-6  # chance: rarer draws are none of the mapping
 
@@ -57,9 +79,17 @@ def curves_section(fields: Mapping[str, Any]) -> Section:
         ],
         grids=[
             _wide_grid(rows, x, y),
-            *facts(fields, caption="What was measured", without=[*_CURVE]),
+            *facts(_in_words(fields), caption="What was measured", without=[*_CURVE]),
         ],
     )
+
+
+def _in_words(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields under names that say what they are."""
+    return {
+        _SAID.get(name, name): _VALUES.get((name, held), held) if isinstance(held, str) else held
+        for name, held in fields.items()
+    }
 
 
 def _without_data(fields: Mapping[str, Any]) -> bool:

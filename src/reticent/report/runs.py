@@ -65,11 +65,13 @@ class RunError(ReticentError):
         super().__init__(f"{what}: {why}")
 
 
-def read_run(path: Path, *, check: Check = verify) -> list[Section]:
+def read_run(
+    path: Path, *, check: Check = verify, skipped: Callable[[Path], None] | None = None
+) -> list[Section]:
     """The sections of a run, or of every run in a folder, by name.
 
     ``check`` lists what on a card does not hold. Files of a folder that are no run are named in a
-    section of their own.
+    section of their own, and handed to ``skipped``.
     """
     if not path.is_dir():
         return [_section(path, _read(path), check)]
@@ -77,16 +79,23 @@ def read_run(path: Path, *, check: Check = verify) -> list[Section]:
     for file in sorted(one for one in path.iterdir() if one.is_file()):
         fields = _read_if_run(file)
         if fields is None:
-            others.append(file.name)
+            others.append(file)
         else:
             sections.append(_section(file, fields, check))
     if not sections:
         raise RunError(f"{path} holds no run", _forms())
     if others:
-        rows = [[name] for name in others]
-        grid = Grid("Files that are no run", ("file",), rows)
-        sections.append(Section(title=f"Also in {path.name}", grids=[grid]))
+        grid = Grid(_folder(path), ("file",), [[file.name] for file in others])
+        sections.append(Section(title="Left out: files that are no run", grids=[grid]))
+    if skipped is not None:
+        for file in others:
+            skipped(file)
     return sections
+
+
+def _folder(path: Path) -> str:
+    """What a folder is called where it was named; the one that is open has no name there."""
+    return f"Also in {path.name}" if path.name.strip(".") else "Also in the same folder"
 
 
 def known_schemas() -> list[str]:

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 
 BEST, ALIKE, ONE, ADDED = "shared-at-best", "scaled-alike", "one-for-all", "added-up"
 WAYS = (BEST, ALIKE, ONE, ADDED)
+SAID = {
+    BEST: "what makes the error least; plans and releases do this",
+    ALIKE: "every attribute's own budget, all scaled by one factor until they fit the provider's",
+    ONE: "the smallest of the attributes' budgets for each, scaled if it has to be",
+    ADDED: "every attribute's own budget, all scaled as if one item had every attribute",
+}
+"""What an attribute gets in each way, in words."""
 MEASURED = {
     "mse": "mean squared error of an attribute, in counts squared",
     "mae": "mean absolute error of an attribute, in counts",

@@ -8,6 +8,7 @@ import pytest
 
 from reticent.cli.compare_points import points
 from reticent.cli.failures import Failure
+from reticent.tasks.comparing_histogram import SAID
 
 from .compared_data import (
     CLUB,
@@ -198,6 +199,16 @@ def test_a_histogram_is_the_plan_at_the_granted_budget(cli) -> None:
     few = cli(*FILMS, "--epsilon", "0.05", "--goal", "mae", "--json").json
     assert {row["x"] for row in few["rows"]} == {0.05}
     assert "absolute" in few["y"]
+
+
+def test_every_way_to_share_is_said_in_words(cli) -> None:
+    ended = cli(*QUICK["histogram"])
+    for way, told in SAID.items():
+        assert way in ended.out
+        assert f"{way}: {told}\n" in ended.err
+        one = cli("sweep", *QUICK["histogram"][1:], "--way", way).err
+        assert [name for name in SAID if f"{name}: " in one] == [way]
+    assert "mse" not in ended.out + ended.err
 
 
 def test_a_histogram_for_nobody_is_refused(cli) -> None:

@@ -77,6 +77,16 @@ def test_figures_are_written_and_never_over_another_file(cli, here) -> None:
     assert (here / "sharing.svg").is_file()
     again = cli(*PLAN, *words)
     assert (again.code, "is there already" in again.err) == (2, True)
+    assert "  next: reticent plan films.csv" in again.err
+    assert "--figure noise-2.svg --sharing sharing.svg" in again.err
+
+
+def test_whose_histogram_is_asked_without_naming_anybody(cli) -> None:
+    ended = cli(*RELEASE, "--yes")
+    assert (ended.code, ended.out) == (2, "")
+    assert "--person says whose" in ended.err
+    assert "ann" not in ended.err
+    assert "bob" not in ended.err
 
 
 def test_release_for_one_person(cli, here) -> None:
@@ -175,8 +185,12 @@ def test_a_table_is_held_by_somebody_unless_its_owner_says_so(cli) -> None:
 def test_what_is_not_kept_yet_is_said(cli, here) -> None:
     hidden = PREFERENCES + "[hide]\ngender = { leak_bits = 0.05 }\n"
     (here / "preferences.toml").write_text(hidden, encoding="utf-8")
-    assert "hide.gender is not enforced" in cli(*PLAN).err
-    assert "hide.gender is not enforced" in cli(*RELEASE, "--person", "ann", "--yes").err
+    said = "[hide] is about profiles: nothing here limits what a histogram tells about gender"
+    words = (*RELEASE, "--person", "ann")
+    for told in (cli(*PLAN).err, cli(*words, "--yes").err, cli(*words, "--dry-run").out):
+        assert f"note: {said}\n" in told
+        assert "caution" not in told
+    assert cli(*words, "--dry-run", "--json").json["note"] == said
     nothing = PREFERENCES.replace("default = 0.5", "default = 0")
     (here / "preferences.toml").write_text(nothing, encoding="utf-8")
     assert "every item has weight 0" in cli(*PLAN).err

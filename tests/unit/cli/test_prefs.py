@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reticent.cli import main
-from reticent.errors import Refused
+from reticent.errors import NothingGranted, Refused
 
 TEXT = """\
 version = 1
@@ -281,6 +281,21 @@ def test_explain_of_a_provider_that_is_not_named(cli, here) -> None:
     assert "did you mean filmclub.example?" in ended.err
 
 
+@pytest.mark.parametrize(
+    ("item", "note"),
+    [
+        ("The Sessions", ""),
+        ("the sesions", "note: no line names the item the sesions; did you mean The Sessions?\n"),
+        ("Heat", "note: no line names the item Heat\n"),
+        ("Drama", "note: no line names the item Drama\n"),  # an attribute is no item
+    ],
+)
+def test_explain_of_an_item_that_is_not_named(cli, here, item, note) -> None:
+    words = ["prefs", "explain", "preferences.toml", "--provider", "filmclub.example"]
+    ended = cli(*words, "--item", item)
+    assert (ended.code, ended.err) == (0, note)
+
+
 def test_names_cannot_drive_the_terminal(cli, here) -> None:
     odd = TEXT.replace("Western", '"\\u001b[31mred\\nholds"')
     (here / "odd.toml").write_text(odd)
@@ -315,8 +330,22 @@ def test_refusals_have_their_exit_code(cli, here, monkeypatch) -> None:
         'refused: preferences.toml: no line names the provider "shop.example", so nothing is '
         'released to it; to allow it, add [providers."shop.example"] with an epsilon',
         "  did you mean shops.example?",
-        "  next: reticent prefs explain preferences.toml --provider shop.example",
+        "  next: reticent prefs set preferences.toml --provider shop.example --epsilon 1",
+        "  to see what decides: reticent prefs explain preferences.toml --provider shop.example",
     ]
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    for line in ended.err.splitlines()[2:]:
+        assert cli(*shlex.split(line.partition(": ")[2])[1:]).code == 0
+
+
+def test_what_is_granted_to_nobody_is_explained(cli, here, monkeypatch) -> None:
+    def refuse(**_):
+        raise NothingGranted("shop.example", "preferences.toml")
+
+    monkeypatch.setattr(main, "app", refuse)
+    look = "  next: reticent prefs explain preferences.toml --provider shop.example"
+    assert cli("release").err.splitlines()[1:] == [look]
 
 
 def consoles() -> list[tuple[list[str], str]]:
@@ -330,7 +359,8 @@ def consoles() -> list[tuple[list[str], str]]:
 def test_the_page_shows_what_is_printed(cli, here, arguments, printed) -> None:
     page = PAGE.read_text(encoding="utf-8")
     (here / "preferences.toml").write_text(page.split("```toml\n")[1].split("```")[0])
-    assert cli(*arguments).out == printed
+    ended = cli(*arguments)
+    assert ended.out + ended.err == printed
 
 
 def test_the_page_has_commands() -> None:

@@ -89,6 +89,26 @@ def test_the_same_runs_give_the_same_bytes(cli, here, printed) -> None:
     assert pages[0] == pages[1]
 
 
+def test_files_that_are_no_run_are_named(cli, here, printed) -> None:
+    (here / "run.json").write_bytes((printed / "1-plan.json").read_bytes())
+    (here / "notes.txt").write_text("words", encoding="utf-8")
+    ended = cli("report", ".")
+    assert (ended.code, ended.out) == (0, "report.html\n")
+    assert "left out: notes.txt\n" in ended.err
+    assert "Left out: files that are no run" in (here / "report.html").read_text("utf-8")
+    for number in range(30):
+        (here / f"{number}.txt").write_text("words", encoding="utf-8")
+    many = cli("report", ".").err
+    assert many.count("left out: ") == 21
+    assert "left out: 12 files more" in many  # with the page of before
+
+
+def test_the_usage_names_a_run_plainly(cli) -> None:
+    told = cli("report", "--help").out
+    assert "reticent report [OPTIONS] {RUN}...\n" in told  # as of all commands, and more of them
+    assert "RUN..." not in told
+
+
 def test_the_result_as_json(cli, printed) -> None:
     told = cli("report", printed / "1-plan.json", printed / "5-attack.json", "--json").json
     assert told == {

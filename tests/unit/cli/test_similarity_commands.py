@@ -66,12 +66,39 @@ def test_a_pair(cli, table) -> None:
     assert ended.code == 0
     value, what = ended.out.strip().split("  ")
     assert np.isfinite(float(value))
-    assert what == "noisy cosine of ann and bob"
+    assert what == "noisy cosine of ann and bob (the overlap in it ± 3.995, 95 times in 100)"
     assert "can be right at most 74 times in 100" in ended.err.replace("\n", " ")
     first, second, *_ = ended.err.splitlines()
     assert first.endswith(": epsilon 1 spent by each of ann and bob at most with anyone")
     assert second == "spent epsilon 1 (anyone)"
     assert "Noisy cosine of ann and bob" in ended.err
+
+
+def test_the_error_beside_an_overlap_is_its_own(cli, table) -> None:
+    words = ["release", "similarity", table, "ann", "bob", "--epsilon", "1", "--yes"]
+    ended = cli(*words, "--measure", "overlap")
+    value, what = ended.out.strip().split("  ")
+    assert what == "noisy overlap of ann and bob (± 2.996, 95 times in 100)"
+    assert len(value.lstrip("-0.").replace(".", "")) <= 4
+    exact = cli(*words, "--measure", "overlap", "--json").json["value"]
+    assert isinstance(exact, float)
+
+
+@pytest.mark.parametrize("words", [["neighbours"], ["recommend"], ["release", "similarity"]])
+def test_preferences_that_are_not_applied_are_named(cli, table, monkeypatch, words) -> None:
+    monkeypatch.chdir(table.parent)
+    pair = ["ann", "bob"] if "similarity" in words else []
+    typed = [*words, "club.csv", *pair, "--epsilon", "1", *gateway(words)]
+    assert "preferences.toml" not in cli(*typed, "--dry-run").err
+    (table.parent / "preferences.toml").write_text(CANARY, encoding="utf-8")
+    said = "caution: preferences.toml is not applied here; "
+    for how in ("--dry-run", "--yes"):
+        ended = cli(*typed, how)
+        assert f'{said}weights come from the column "weight" of club.csv' in ended.err
+        assert (ended.code, CANARY in ended.err) == (0, False)
+    others = {"user,item": "every item counts in full", "user,item,w": 'from the column "w" of'}
+    for columns, weights in others.items():
+        assert weights in cli(*typed, "--columns", columns, "--dry-run").err
 
 
 def test_a_pair_as_json(cli, table) -> None:
@@ -198,6 +225,31 @@ def test_little_protection_is_said_before_it_is_spent(cli, table, monkeypatch, n
     asked = ended.err[: ended.err.index("Go on?")]
     assert ended.code == 3
     assert asked.index("times in 100") < asked.index(LITTLE) < asked.index("spends epsilon")
+    again = following(ended)
+    assert again[-1] == "--dry-run"
+    assert cli(*again).code == 0
+
+
+CHANCE = "ranks are mostly chance"
+
+
+@pytest.mark.parametrize(
+    ("options", "chance"),
+    [
+        (["--epsilon", "1"], False),  # 21 items of 100
+        (["--epsilon", "0.5"], True),  # 83
+        (["--epsilon", "1", "--profile-size", "5"], True),
+        (["--epsilon", "0.05", "--method", "direct"], False),  # 27 of 100
+        (["--epsilon", "0.02", "--method", "direct"], True),
+        (["--epsilon", "0.02", "--method", "gossip"], True),
+    ],
+)
+def test_noise_that_hides_ranks_is_said_from_public_numbers(cli, table, options, chance) -> None:
+    told = cli("neighbours", table, *options, "--dry-run", "--json").json
+    assert (CHANCE in told.get("caution", "")) is chance
+    table.write_text("user,item\nx,y\nz,y\n", encoding="utf-8")
+    other = cli("neighbours", table, *options, "--dry-run", "--json").json
+    assert other.get("caution") == told.get("caution")
 
 
 # Lists

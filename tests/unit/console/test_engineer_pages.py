@@ -215,6 +215,12 @@ def test_overview_tells_public_terms(client: Client) -> None:
     assert "<dd>39</dd>" in text
 
 
+def test_overview_adds_up(client: Client) -> None:
+    text = client.get("/engineer").text
+    (told,) = re.findall(r"<dt>Releases</dt><dd>(\d+)</dd>", text)
+    assert int(told) == sum(map(int, re.findall(r"(\d+) releases? so far", text)))
+
+
 def test_nobody_to_plan_for(gateway: Gateway) -> None:
     key = credentials.secret()
 

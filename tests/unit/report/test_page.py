@@ -302,3 +302,14 @@ def test_what_is_no_figure_is_refused(text) -> None:
 def test_a_raster_inside_a_figure_stays() -> None:
     data = "data:image/png;base64," + base64.b64encode(b"x").decode()
     assert data in inlined(svg(f'<image xlink:href="{data}"/>'), prefix="f").markup
+
+
+def test_a_listing_keeps_its_columns_in_a_region_that_scrolls() -> None:
+    lines = ["[items]    # weights", "default = 0.5"]
+    made = report(sections=[Section(title=f"A file {HOSTILE}", listing=lines)], again=["reticent"])
+    text = report_html(made)
+    assert "[items]    # weights\ndefault = 0.5" in text
+    (listing, again) = [held for tag, held in Page(text).elements if tag == "pre"]
+    assert (listing["role"], listing["tabindex"]) == ("region", "0")
+    assert listing["aria-label"].startswith("Listing: A file ")
+    assert "role" not in again  # commands wrap

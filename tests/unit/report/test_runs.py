@@ -1,6 +1,7 @@
 """Runs become sections; cards are checked again, and what is above its ceiling fails."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -101,6 +102,25 @@ def test_curves_are_drawn_with_their_numbers(kept, schema) -> None:
     assert numbers.rows == [["0.1", "3 (2 to 4)", "1"], ["1", "1 (0.5 to 1.5)", ""]]
     assert list(others.rows) == [("people", "400")]
     assert not found.failures
+
+
+def test_what_a_comparison_was_made_with_is_said_in_words(kept) -> None:
+    inner = {"goal": "mse", "threshold": 0.12, "chosen": 0.06, "attributes": ["Crime", "Drama"]}
+    found = section(kept({"schema": "compare-histogram/1", **CURVES, **inner}))
+    told = dict(found.grids[1].rows)
+    assert not {"goal", "threshold", "chosen"} & set(told)
+    assert "mse" not in told.values()
+    assert told["epsilon that the preferences grant"] == "0.06"
+    assert "the least mean squared error" in told.values()
+    assert told["attributes"] == "Crime, Drama"
+
+
+def test_the_open_folder_is_named_in_words(kept, tmp_path, monkeypatch) -> None:
+    kept({"schema": "sweep-a/1", **CURVES}, "a.json")
+    kept("words", "notes.txt")
+    monkeypatch.chdir(tmp_path)
+    for path, told in ((Path(), "Also in the same folder"), (tmp_path, f"in {tmp_path.name}")):
+        assert read_run(path)[-1].grids[0].caption.endswith(told)
 
 
 def test_groups_are_drawn_too(kept) -> None:
@@ -306,7 +326,10 @@ def test_a_folder_is_read_by_name_and_lists_what_it_does_not_show(kept, tmp_path
     kept("words", "notes.txt")
     kept({"schema": "gateway-token/1", "token": "canary-79"}, "token.json")
     kept({"schema": "odd/1", "a": 1}, "odd.json")
-    first, second, others = read_run(tmp_path)
+    skipped = []
+    first, second, others = read_run(tmp_path, skipped=skipped.append)
+    assert [path.name for path in skipped] == ["notes.txt", "odd.json", "token.json"]
+    assert others.title == "Left out: files that are no run"
     assert (first.title, second.title) == ("First", "Second")
     assert [row[0] for row in others.grids[0].rows] == ["notes.txt", "odd.json", "token.json"]
     assert "canary-79" not in str(others)
