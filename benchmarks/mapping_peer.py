@@ -54,6 +54,11 @@ class Answer:
     excess: float = 0.0
     x: Reals | None = None
 
+    @property
+    def optimal(self) -> bool:
+        """As the solver sees it, and to the tolerance it was given."""
+        return self.status == "optimal"
+
 
 def answer(
     problem: Problem,

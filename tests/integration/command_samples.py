@@ -19,8 +19,9 @@ from reticent.cli.examples import EXAMPLES
 Path_: TypeAlias = tuple[str, ...]
 HOME = Path(__file__).parents[2]
 
-OTHERS: dict[str, str] = {}
-"""Examples of commands that have none in their help."""
+CHECKOUT = Path(__file__).parents[2]
+OTHERS = {"reproduce list": f"reticent reproduce list --root {shlex.quote(str(CHECKOUT))}"}
+"""Examples of commands that have none in their help, or one that needs another folder."""
 
 GATEWAY = ("gateway init", "gateway import", "gateway provider", "gateway token")
 BEFORE: dict[str, tuple[str, ...]] = {

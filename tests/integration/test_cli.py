@@ -106,14 +106,14 @@ def cards_in(folder: Path) -> list[Path]:
 
 def test_talk_stays_off_stdout(cards) -> None:
     ended = reticent("card", "verify", "percentile.json", cwd=cards)
-    assert ended.stdout == "holds   percentile.json  Sum of weekly hours\n"
+    assert ended.stdout == "holds   percentile.json  The age that 90 in 100 are below\n"
     assert ended.stderr.startswith("recomputed: ")
 
 
 def test_a_changed_card_is_found(cards, tmp_path) -> None:
     text = (cards / "percentile.json").read_text(encoding="utf-8")
     changed = tmp_path / "changed.json"
-    changed.write_text(text.replace("Sum of weekly", "Mean of weekly"), encoding="utf-8")
+    changed.write_text(text.replace("that 90 in 100", "that 10 in 100"), encoding="utf-8")
     assert reticent("card", "verify", changed).returncode == 1
     assert reticent("card", "show", changed).returncode == 1
 
@@ -197,7 +197,7 @@ def test_output_is_utf_8_whatever_the_locale(cards) -> None:
     environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     ended = reticent("card", "show", "percentile.json", cwd=cards, env=environment)
     assert ended.returncode == 0
-    assert "ε = 0.3" in ended.stdout
+    assert "ε = 0.1" in ended.stdout
 
 
 def generator():

@@ -26,7 +26,7 @@ def test_parts_and_extras_are_those_declared(report) -> None:
     names = [part.name for part in report.parts]
     assert names[:2] == ["reticent", "python"]
     assert {"cryptography", "numpy", "pydantic", "scipy", "typer"} <= set(names)
-    assert {"console", "plots", "spark", "test"} <= {extra.name for extra in report.extras}
+    assert {"console", "opendp", "spark", "test"} <= {extra.name for extra in report.extras}
     assert all(check.name == name for name, check in zip(CHECKS, report.checks, strict=True))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reticent.cli import reproduce_runs
 from reticent.cli.reproduce_runs import find_root
 
 CATALOGUE = """\
@@ -255,14 +256,12 @@ def test_the_checkout_is_found(root, monkeypatch, tmp_path) -> None:
     assert find_root(None) == root
     monkeypatch.chdir(tmp_path)
     assert find_root(root) == root
-    installed = Path(__file__).parents[3]
-    if (installed / "src" / "reticent" / "cli" / "reproduce_runs.py").is_file():
-        assert find_root(None) != root
+    checkout = Path(__file__).parents[3]
+    if Path(reproduce_runs.__file__).is_relative_to(checkout / "src"):  # installed to be edited
+        assert find_root(None) == checkout
 
 
 def test_without_a_checkout_it_is_said_how_to_get_one(root, cli, monkeypatch, tmp_path) -> None:
-    from reticent.cli import reproduce_runs
-
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reproduce_runs, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
     told = cli("reproduce", "list")
@@ -271,6 +270,11 @@ def test_without_a_checkout_it_is_said_how_to_get_one(root, cli, monkeypatch, tm
     assert "--root DIR" in told.err
     assert cli("reproduce", "list", "--root", tmp_path).code == 2
     assert cli("reproduce", "list", "--root", root).code == 0
+
+
+def heed_interrupts() -> None:
+    """Even where these tests run in the background of a shell, which ignores them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -283,6 +287,7 @@ def test_an_interrupt_ends_it_and_the_experiment(root) -> None:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heed_interrupts,
     )
     ends = time.monotonic() + 60
     while not (root / "experiments" / "started").exists() and time.monotonic() < ends:
