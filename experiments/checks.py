@@ -5,7 +5,7 @@ Not here  what is run (one package for each paper), which points belong to which
 
 Runs are seeded, so equal code gives equal figures; a tolerance is for other versions of libraries
 and processors. It is a share of the value, and as much again in hundredths: 1 %, but 5 % for what
-a library computes on several threads.
+attackers learn and a library computes on several threads.
 """
 
 from __future__ import annotations
