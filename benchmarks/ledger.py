@@ -8,7 +8,7 @@ Not here  faults (faults.py), the service in front of it.
 Each spend charges three accounts and is synced before it is told. Syncs are not CPU time, so rates
 are given by the wall clock too, with as many requests on their way as a busy service has. A single
 spend is mostly the sync; to see growth in spite of a busy machine, a small ledger and the large one
-take turns, and their times are compared.
+take turns, and their times are compared. Spends of many people are counted in CPU time for each.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 from reticent.guarantees import RECORD, Event, PureDP
@@ -34,12 +35,16 @@ from reticent.ledger import (
     open_ledger,
     verify_ledger,
 )
+from reticent.ledger.many import MANY
 
 EVENT = Event("benchmark", {}, PureDP(1, RECORD), private=True)
 LIMIT = 10**9
 WAYS = (1, 16, 64, 256)  # requests that wait at once
 SMALL = 1000  # spends in the small ledger
-GOALS = {"spends_per_second_256": 5000.0, "spare_p99_growth": 1.0, "spare_verify_seconds": 1.0}
+GOALS = {
+    **{"spends_per_second_256": 5000.0, "spare_p99_growth": 1.0, "spare_verify_seconds": 1.0},
+    **{"many_new_us": 10.0, "many_held_us": 5.0},
+}
 
 
 def main() -> None:
@@ -86,6 +91,8 @@ def measure(where: Path, spends: int, probes: int) -> dict[str, float]:
     results["spare_p99_growth"] = 2 / results["p99_growth"]
     small.close()
     large.close()
+    with SqliteLedger.open(where / "many.db") as ledger:
+        results |= many(ledger, 65_536 if spends > 100_000 else 16_384, 3)
     return results | looked(where / "large.db")
 
 
@@ -94,7 +101,7 @@ def measure_postgres(spends: int, most: int) -> dict[str, float]:
     from benchmarks.postgres_server import running
 
     with running() as server, open_ledger(server.address("postgres")) as ledger:
-        results = rates(ledger, spends, most)
+        results = rates(ledger, spends, most) | many(ledger, 16_384, 2)
         with ledger.reading() as connection:
             begin = time.perf_counter()
             checked = verify_ledger(connection)
@@ -138,6 +145,58 @@ def request(number: int) -> Request:
         for what in ("overall", "attribute: one", "attribute: two")
     )
     return Request(principal="shop", key=str(number), body=b"", event=EVENT, charges=charges)
+
+
+def many(ledger: Ledger, people: int, rounds: int) -> dict[str, float]:
+    """CPU microseconds for each person of a spend of so many, new ones and such as have accounts.
+
+    One by one the same people take turns, a tenth of them, on the way of small requests. Making the
+    requests is not counted.
+    """
+    least: dict[str, float] = {}
+    before = _memory()
+    for number in range(rounds):
+        for kind, first in (("new", number), ("held", number), ("held", number)):
+            asked = crowd(f"many {number} {len(least)} {kind} {time.monotonic_ns()}", first, people)
+            _keep_least(least, f"many_{kind}_us", *_cost(ledger, [asked], people))
+        for kind in ("new", "held"):
+            few = crowd("", 1000 + number, people // 10).charges
+            keys = range(0, len(few), MANY - 1)
+            asks = [
+                replace(asked, key=f"{kind} {number} {n}", charges=few[n : n + MANY - 1])
+                for n in keys
+            ]
+            _keep_least(least, f"one_by_one_{kind}_us", *_cost(ledger, asks, len(few)))
+    for kind in ("new", "held"):
+        least[f"many_{kind}_ratio"] = least[f"one_by_one_{kind}_us"] / least[f"many_{kind}_us"]
+    charges = crowd("", 0, people).charges
+    begin = time.process_time()
+    ledger.short(charges)
+    least["short_us"] = 1e6 * (time.process_time() - begin) / people
+    return {"many_people": people, **least, "many_memory_growth_mb": _memory() - before}
+
+
+def crowd(key: str, part: int, people: int) -> Request:
+    """One charge for each of so many people."""
+    charges = tuple(
+        Charge(subject=f"person {part:04}.{n:07}", provider="shop", nano=1 + n % 3, limit=LIMIT)
+        for n in range(people)
+    )
+    return Request(principal="shop", key=key or "-", body=b"", event=EVENT, charges=charges)
+
+
+def _cost(ledger: Ledger, asks: Sequence[Request], people: int) -> tuple[float, float]:
+    """CPU and wall microseconds for each person."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    for done in [ledger.submit(asked, b"an answer of some length" * 4) for asked in asks]:
+        done.result()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    return 1e6 * cpu / people, 1e6 * wall / people
+
+
+def _keep_least(least: dict[str, float], name: str, cpu: float, wall: float) -> None:
+    for key, value in ((name, cpu), (name.replace("_us", "_wall_us"), wall)):
+        least[key] = min(least.get(key, value), value)
 
 
 def turns(

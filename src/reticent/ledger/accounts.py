@@ -11,6 +11,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
 from reticent.errors import ReticentError, require
@@ -21,6 +23,8 @@ Renewal: TypeAlias = Literal["never", "yearly", "monthly", "weekly", "daily"]
 OVERALL = "overall"
 DELETED = "the answer to this key was deleted with its subject"
 LARGEST = 1 << 60  # nano-epsilon of an account: a billion epsilon, far from the end of 63 bits
+_RENEWALS = get_args(Renewal)
+_DAY = 86_400  # seconds
 
 
 class LedgerError(ReticentError):
@@ -80,13 +84,26 @@ class Charge:
     limit: int
 
     def __post_init__(self) -> None:
+        nano, limit = self.nano, self.limit
+        if not (  # millions are made for a large release: what is wrong is looked for if it is
+            type(nano) is type(limit) is int
+            and 0 <= nano <= LARGEST
+            and 0 <= limit <= LARGEST
+            and self.renews in _RENEWALS
+            and _short(self.subject, 500)
+            and _short(self.provider, 500)
+            and _short(self.what, 500)
+        ):
+            self._explain()
+
+    def _explain(self) -> None:
         for name in ("subject", "provider", "what"):
             require(_short(getattr(self, name), 500), name, "other", "a short text")
         for name in ("nano", "limit"):
             amount = getattr(self, name)
             good = isinstance(amount, int) and not isinstance(amount, bool)
             require(good and 0 <= amount <= LARGEST, name, amount, f"from 0 to {LARGEST}")
-        require(self.renews in get_args(Renewal), "renews", self.renews, "a known period")
+        require(self.renews in _RENEWALS, "renews", self.renews, "a known period")
 
     def account(self, at: int) -> Account:
         """The account that is charged at this time."""
@@ -159,16 +176,27 @@ def period_of(renews: Renewal, at: int) -> str:
     >>> [period_of(renews, 1_800_000_000) for renews in ("never", "yearly", "monthly", "weekly")]
     ['', '2027', '2027-01', '2027-W02']
     """
-    day = datetime.fromtimestamp(at, UTC)
-    year, week, _ = day.isocalendar()
-    date = day.strftime("%Y-%m-%d")
-    return {  # all of them: when a person's budget renews is theirs to know, also by the clock
-        "never": "",
-        "yearly": date[:4],
-        "monthly": date[:7],
-        "weekly": f"{year}-W{week:02d}",
-        "daily": date,
-    }[renews]
+    return periods_of(at // _DAY)[renews]
+
+
+@lru_cache(maxsize=8)
+def periods_of(day: int) -> Mapping[Renewal, str]:
+    """The names of the periods that hold this day since 1970.
+
+    All of them: when a person's budget renews is theirs to know, also by the clock.
+    """
+    date = datetime.fromtimestamp(day * _DAY, UTC)
+    year, week, _ = date.isocalendar()
+    text = date.strftime("%Y-%m-%d")
+    return MappingProxyType(
+        {
+            "never": "",
+            "yearly": text[:4],
+            "monthly": text[:7],
+            "weekly": f"{year}-W{week:02d}",
+            "daily": text,
+        }
+    )
 
 
 def _short(text: object, most: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import Any, Self, TypeAlias, TypeVar
@@ -17,6 +17,7 @@ from typing import Any, Self, TypeAlias, TypeVar
 from reticent.errors import require
 from reticent.ledger.accounts import LARGEST, Account, Answer, Charge, Request
 from reticent.ledger.interface import Connection
+from reticent.ledger.many import Rows, short
 from reticent.ledger.writer import Commits, Writer
 
 T = TypeVar("T")
@@ -25,6 +26,8 @@ Doing: TypeAlias = Callable[[Any], T]  # work for the writer, by what it returns
 
 class AskedLedger(ABC):
     """A ledger whose store says how to reserve, settle, lift and forget."""
+
+    _rows: Rows
 
     def __init__(self, address: str, commits: Commits) -> None:
         self.address = address
@@ -76,14 +79,22 @@ class AskedLedger(ABC):
     def left(self, charge: Charge) -> int:
         """What an account would have left for this charge's owner now."""
         with self.reading() as connection:
-            seen = connection.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()[0]
-            account = charge.account(max(int(time.time()), int(seen)))
+            account = charge.account(_clock(connection))
             row = connection.execute(
                 "SELECT lim, spent FROM account"
                 " WHERE subject = ? AND provider = ? AND what = ? AND period = ?",
                 (account.subject, account.provider, account.what, account.period),
             ).fetchone()
         return charge.limit if row is None else max(min(row[0], charge.limit) - row[1], 0)
+
+    def short(self, charges: Iterable[Charge]) -> int:
+        """How many of these charges would not fit now, each by itself; any number of them.
+
+        For the operator, before a large release: nothing is written and nothing is promised, as
+        others may spend before it.
+        """
+        with self.reading() as connection:
+            return short(self._rows, connection, charges, _clock(connection))
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """What ``work`` returns, once all that it wrote is on the disk; nothing of it if it fails.
@@ -114,3 +125,9 @@ class AskedLedger(ABC):
 
     @abstractmethod
     def _lifting(self, account: Account, limit: int) -> Doing[None]: ...
+
+
+def _clock(connection: Connection) -> int:
+    """The time that a charge would have now: never less than any time seen before."""
+    seen = connection.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()[0]
+    return max(int(time.time()), int(seen))

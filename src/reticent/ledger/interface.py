@@ -5,7 +5,7 @@ Not here  the ledgers (sqlite.py, postgres.py), which of them an address means (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, Self, TypeVar
@@ -80,6 +80,9 @@ class Ledger(Protocol):
 
     def left(self, charge: Charge) -> int:
         """What an account would have left for this charge's owner now."""
+
+    def short(self, charges: Iterable[Charge]) -> int:
+        """How many of these charges would not fit now, each by itself; nothing is written."""
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """What ``work`` returns, once all that it wrote is on the disk."""

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Self
 
 from reticent.errors import BudgetExceeded
 from reticent.ledger.accounts import DELETED, Account, Answer, KeyReused, LedgerError, Request
 from reticent.ledger.asking import AskedLedger, Doing
 from reticent.ledger.interface import Connection
+from reticent.ledger.lines import append
+from reticent.ledger.many import MANY, reserve_many
 from reticent.ledger.postgres_commits import Call, PostgresCommits, Row
 from reticent.ledger.postgres_connection import (
     PostgresConnection,
@@ -24,7 +27,9 @@ from reticent.ledger.postgres_connection import (
     check_schema,
     shown,
 )
+from reticent.ledger.postgres_rows import PostgresRows
 from reticent.ledger.postgres_tables import PLACE, script
+from reticent.ledger.spending import left_of
 from reticent.ledger.tables import SCHEMA
 from reticent.noise import Source
 
@@ -41,6 +46,8 @@ class PostgresLedger(AskedLedger):
     A request fails with ``LedgerError`` when the connection is lost before the server's word has
     come: whether it was charged is then not known, and the same key finds out.
     """
+
+    _rows = PostgresRows()
 
     def __init__(self, address: str, commits: PostgresCommits) -> None:
         super().__init__(shown(address), commits)
@@ -74,7 +81,7 @@ class PostgresLedger(AskedLedger):
         The server's log of changes holds them until it is reused, and so do backups and archives:
         they are its operator's to erase.
         """
-        found: int = self._writer.run(Call("SELECT forget(%s)", (subject,), lambda row: row[0]))
+        found: int = self._writer.run(partial(_forget, subject))
         self._writer.run_alone(_sweep)
         return found
 
@@ -83,10 +90,23 @@ class PostgresLedger(AskedLedger):
         return self._readers.reading()
 
     def _reserving(self, request: Request) -> Doing[tuple[int, Answer | None]]:
+        if len(request.charges) >= MANY:
+            return partial(reserve_many, self._rows, request)
         return self._call(request, None, None, lambda row: (row[1], _answer(request, row)))
 
     def _answering(self, request: Request, answer: bytes, otherwise: bytes | None) -> Doing[Answer]:
-        return self._call(request, answer, otherwise, lambda row: _answer(request, row))
+        if len(request.charges) < MANY:
+            return self._call(request, answer, otherwise, lambda row: _answer(request, row))
+
+        given = _bytes(answer), _bytes(otherwise)
+
+        def both(connection: PostgresConnection) -> Answer:
+            number, kept = reserve_many(self._rows, request, connection, *given)
+            if kept is None:  # it was reserved before, by somebody who did not finish
+                kept = self._settling(number, answer)(connection)
+            return kept
+
+        return both
 
     def _call(
         self, request: Request, answer: bytes | None, otherwise: bytes | None, means: Any
@@ -165,6 +185,14 @@ def _prepare(connection: PostgresConnection) -> str:
 
 def _known(connection: PostgresConnection) -> str:
     return check_schema(connection.held)
+
+
+def _forget(subject: str, connection: PostgresConnection) -> int:
+    commitments = left_of(connection, subject)
+    found: int = connection.execute("SELECT forget(?)", (subject,)).fetchone()[0]
+    if commitments:
+        append(connection, "forgotten", {"of": commitments})
+    return found
 
 
 def _sweep(connection: Server) -> None:

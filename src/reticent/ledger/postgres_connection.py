@@ -20,7 +20,7 @@ from reticent.errors import MissingExtra
 from reticent.ledger.accounts import Damaged, LedgerError
 from reticent.ledger.interface import Cursor
 from reticent.ledger.postgres_tables import PLACE
-from reticent.ledger.tables import SCHEMA
+from reticent.ledger.tables import SCHEMAS
 
 try:
     import psycopg
@@ -109,7 +109,7 @@ def check_schema(connection: Server) -> str:
     exists = connection.execute("SELECT to_regclass(%s)", (f"{PLACE}.meta",)).fetchall()[0][0]
     rows = connection.execute("SELECT name, value FROM meta").fetchall() if exists else []
     held: dict[str, str] = dict(rows)
-    if held.get("schema") != SCHEMA:
+    if held.get("schema") not in SCHEMAS:
         raise LedgerError("the database holds no ledger of this version")
     return held.get("ledger", "")
 
@@ -139,6 +139,15 @@ class PostgresConnection:
             if self._streams and sql.split(maxsplit=1)[0].upper() in ("SELECT", "WITH"):
                 return _Stream(self.held, f"rows_{next(self._count)}", sql, parameters)
             return self.held.execute(translated(sql), tuple(parameters))
+        except psycopg.Error as error:
+            if self._streams:
+                raise _unread(error) from None
+            raise
+
+    def whole(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
+        """The rows of one question among many, at once: no cursor is left on the server."""
+        try:
+            return self.held.execute(translated(sql), tuple(parameters)).fetchall()
         except psycopg.Error as error:
             if self._streams:
                 raise _unread(error) from None

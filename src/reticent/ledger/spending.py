@@ -15,7 +15,6 @@ import time
 from typing import TypeAlias
 
 from reticent.errors import BudgetExceeded
-from reticent.guarantees.events import canonical
 from reticent.ledger.accounts import (
     DELETED,
     Account,
@@ -25,20 +24,37 @@ from reticent.ledger.accounts import (
     LedgerError,
     Request,
 )
-from reticent.ledger.tables import commitment, first_link, next_link, seal
+from reticent.ledger.interface import Connection
+from reticent.ledger.lines import append
+from reticent.ledger.tables import SALT, SCHEMA_MANY, commitment, seal
 from reticent.noise import Source
 
-_SALT_BITS = 128
 Row: TypeAlias = tuple[int, int, int, bytes]  # number, limit, spent and salt of an account
 
 
-def _now(connection: sqlite3.Connection) -> int:
+def now(connection: Connection) -> int:
     """Time that never goes back: a period that has passed does not come again."""
     held = connection.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()[0]
     seen, now = int(held), int(time.time())
     if now > seen:
         connection.execute("UPDATE meta SET value = ? WHERE name = 'clock'", (str(now),))
     return max(seen, now)
+
+
+def known(connection: Connection, request: Request) -> tuple[int, Answer | None] | None:
+    """The spend of a key that was used before, and its answer if it has one. Theorem 2."""
+    found = connection.execute(
+        "SELECT id, fingerprint, state, answer FROM spend WHERE principal = ? AND key = ?",
+        (request.principal, request.key),
+    ).fetchone()
+    if found is None:
+        return None
+    number, fingerprint, state, kept = found
+    if state == "settled" and kept is None:
+        raise LedgerError(DELETED)
+    if fingerprint != request.fingerprint:
+        raise KeyReused
+    return number, None if kept is None else Answer(kept, replayed=True)
 
 
 def reserve(
@@ -52,18 +68,10 @@ def reserve(
     If a budget is exceeded, ``otherwise`` is the answer, and that account is charged nothing. All
     others are charged: whom they belong to must not see that somebody else's is used up.
     """
-    found = connection.execute(
-        "SELECT id, fingerprint, state, answer FROM spend WHERE principal = ? AND key = ?",
-        (request.principal, request.key),
-    ).fetchone()
-    if found is not None:
-        number, fingerprint, state, kept = found
-        if state == "settled" and kept is None:
-            raise LedgerError(DELETED)
-        if fingerprint != request.fingerprint:
-            raise KeyReused
-        return number, None if kept is None else Answer(kept, replayed=True)
-    at = _now(connection)
+    before = known(connection, request)
+    if before is not None:
+        return before
+    at = now(connection)
     charges = sorted(request.charges, key=_order)
     opened = [_opened(connection, charge, at) for charge in charges]
     short = [pair for pair in zip(charges, opened, strict=True) if pair[0].nano > pair[1][1]]
@@ -87,17 +95,22 @@ def reserve(
     ).lastrowid
     assert number is not None  # noqa: S101, a row was inserted
     connection.executemany("INSERT INTO charge VALUES (?, ?, ?)", [(number, *a) for a in amounts])
-    sealed = seal(number, {account: salt for account, _, salt in opened})
+    salts = {account: salt for account, _, salt in opened}
+    sealed = seal(number, (salts[account] for account in sorted(salts)))
+    append(connection, "spend", spend_line(request, number, at, sealed, answer, charges=amounts))
+    return number, None if answer is None else Answer(answer, replayed=False)
+
+
+def spend_line(
+    request: Request, number: int, at: int, sealed: bytes, answer: bytes | None, **charged: object
+) -> dict[str, object]:
+    """What the line of a spend says; ``charged`` are its accounts and amounts, or their digest."""
     told = {
-        **{"spend": number, "at": at, "charges": amounts},
+        **{"spend": number, "at": at, **charged},
         "by": commitment(b"", request.principal, request.key),
         "of": commitment(sealed, request.fingerprint, request.told),
     }
-    if answer is None:
-        _append(connection, "spend", told)
-        return number, None
-    _append(connection, "spend", {**told, "answer": commitment(sealed, answer)})
-    return number, Answer(answer, replayed=False)
+    return told if answer is None else {**told, "answer": commitment(sealed, answer)}
 
 
 def _order(charge: Charge) -> tuple[str, str, str]:
@@ -134,7 +147,7 @@ def find(connection: sqlite3.Connection, account: Account) -> Row | None:
 
 
 def _new(connection: sqlite3.Connection, account: Account, limit: int) -> Row:
-    salt = Source.system().bits(_SALT_BITS).to_bytes(_SALT_BITS // 8, "big")
+    salt = Source.system().bits(8 * SALT).to_bytes(SALT, "big")
     names = (account.subject, account.provider, account.what)
     number = connection.execute(
         "INSERT INTO account (subject, provider, what, period, salt, lim) VALUES (?,?,?,?,?,?)",
@@ -142,7 +155,7 @@ def _new(connection: sqlite3.Connection, account: Account, limit: int) -> Row:
     ).lastrowid
     assert number is not None  # noqa: S101, a row was inserted
     told = {"account": number, "of": commitment(salt, *names), "period": account.period}
-    _append(connection, "open", {**told, "limit": limit})
+    append(connection, "open", {**told, "limit": limit})
     return number, limit, 0, salt
 
 
@@ -152,7 +165,7 @@ def set_limit(connection: sqlite3.Connection, row: Row, limit: int) -> int:
     after = max(limit, spent)
     if after != before:
         connection.execute("UPDATE account SET lim = ? WHERE id = ?", (after, number))
-        _append(connection, "limit", {"account": number, "from": before, "to": after})
+        append(connection, "limit", {"account": number, "from": before, "to": after})
     return after
 
 
@@ -164,11 +177,12 @@ def settle(number: int, answer: bytes, connection: sqlite3.Connection) -> Answer
     ).rowcount
     if done:
         salts = connection.execute(
-            "SELECT account, salt FROM charge JOIN account ON account.id = account WHERE spend = ?",
+            "SELECT salt FROM charge JOIN account ON account.id = account WHERE spend = ?"
+            " ORDER BY account",
             (number,),
         )
-        sealed = seal(number, dict(salts))
-        _append(connection, "answer", {"spend": number, "answer": commitment(sealed, answer)})
+        sealed = seal(number, (salt for (salt,) in salts))
+        append(connection, "answer", {"spend": number, "answer": commitment(sealed, answer)})
         return Answer(answer, replayed=False)
     kept = connection.execute("SELECT answer FROM spend WHERE id = ?", (number,)).fetchone()
     if kept is None or kept[0] is None:
@@ -181,6 +195,7 @@ def forget(subject: str, connection: sqlite3.Connection) -> int:
     numbers = [
         row[0] for row in connection.execute("SELECT id FROM account WHERE subject = ?", (subject,))
     ]
+    commitments = left_of(connection, subject)
     for number in numbers:
         connection.execute(
             "UPDATE spend SET state = 'settled', answer = NULL, event = '', fingerprint = ''"
@@ -193,19 +208,22 @@ def forget(subject: str, connection: sqlite3.Connection) -> int:
             (number,),
         )
     if numbers:
-        _append(connection, "forget", {"accounts": numbers})
+        append(connection, "forget", {"accounts": numbers})
+    if commitments:
+        append(connection, "forgotten", {"of": commitments})
     return len(numbers)
 
 
-def _append(connection: sqlite3.Connection, kind: str, told: dict[str, object]) -> None:
-    last = connection.execute("SELECT chain FROM line ORDER BY seq DESC LIMIT 1").fetchone()
-    if last is None:
-        ledger = connection.execute("SELECT value FROM meta WHERE name = 'ledger'").fetchone()[0]
-        before = first_link(ledger)
-    else:
-        before = last[0]
-    body = canonical(told)
-    connection.execute(
-        "INSERT INTO line (kind, body, chain) VALUES (?, ?, ?)",
-        (kind, body, next_link(before, kind, body)),
+def left_of(connection: Connection, subject: str) -> dict[str, str]:
+    """Commitments by number that a check needs after a person is forgotten.
+
+    Without the salts they tell nothing. Where no line speaks of many accounts, all stand in lines.
+    """
+    held = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()[0]
+    if held != SCHEMA_MANY:
+        return {}
+    rows = connection.execute(
+        "SELECT id, salt, subject, provider, what FROM account WHERE subject = ? ORDER BY id",
+        (subject,),
     )
+    return {str(number): commitment(salt, *names) for number, salt, *names in rows}

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -23,16 +23,18 @@ from typing import Self
 
 from reticent.ledger.accounts import Account, Answer, LedgerError, Request, TracesLeft
 from reticent.ledger.asking import AskedLedger, Doing
+from reticent.ledger.many import MANY, reserve_many
 from reticent.ledger.spending import find, forget, reserve, set_limit, settle
 from reticent.ledger.sqlite_commits import SqliteCommits, passing
 from reticent.ledger.sqlite_readers import Readers
-from reticent.ledger.tables import SCHEMA, statements
+from reticent.ledger.sqlite_rows import SqliteRows
+from reticent.ledger.tables import SCHEMA, SCHEMAS, statements
 from reticent.noise import Source
 
 READING = ("foreign_keys=ON", "busy_timeout=60000")
 SETTINGS = (
     *("journal_mode=WAL", "synchronous=FULL", "fullfsync=ON"),  # Theorem 1 rests on these
-    *("secure_delete=ON", *READING),
+    *("secure_delete=ON", "cache_size=-16000", *READING),  # in kB, for spends of many accounts
 )
 _ID_BITS = 128
 _PATIENCE = 5000  # milliseconds that erasing waits for readers, and others for it
@@ -52,6 +54,8 @@ class SqliteLedger(AskedLedger):
     (Answer(value=b'noisy', replayed=False), Answer(value=b'noisy', replayed=True))
     >>> ledger.close()
     """
+
+    _rows = SqliteRows()
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -96,14 +100,14 @@ class SqliteLedger(AskedLedger):
         return self._readers.reading()
 
     def _reserving(self, request: Request) -> Doing[tuple[int, Answer | None]]:
-        return partial(reserve, request)
+        return partial(_reserve(request), request)
 
     def _settling(self, number: int, answer: bytes) -> Doing[Answer]:
         return partial(settle, number, answer)
 
     def _answering(self, request: Request, answer: bytes, otherwise: bytes | None) -> Doing[Answer]:
         def both(connection: sqlite3.Connection) -> Answer:
-            number, kept = reserve(request, connection, answer, otherwise)
+            number, kept = _reserve(request)(request, connection, answer, otherwise)
             if kept is None:  # it was reserved before, by somebody who did not finish
                 return settle(number, answer, connection)
             return kept
@@ -159,6 +163,10 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     return connection
 
 
+def _reserve(request: Request) -> Callable[..., tuple[int, Answer | None]]:
+    return partial(reserve_many, SqliteLedger._rows) if len(request.charges) >= MANY else reserve
+
+
 def _gate(path: Path) -> Path:
     return path.with_name(path.name + ".lock")
 
@@ -193,5 +201,5 @@ def _tables(connection: sqlite3.Connection) -> int:
 def _check_schema(connection: sqlite3.Connection) -> None:
     known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
     found = known and connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
-    if not found or found[0] != SCHEMA:
+    if not found or found[0] not in SCHEMAS:
         raise LedgerError("the file is no ledger of this version")

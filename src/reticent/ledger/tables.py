@@ -14,9 +14,16 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 SCHEMA = "reticent-ledger/1"
+SCHEMA_MANY = "reticent-ledger/2"  # the same tables; some lines speak of many accounts at once
+SCHEMAS = (SCHEMA, SCHEMA_MANY)
+SALT = 16  # bytes
+DIGITS = 19  # of the largest integer that a table holds
 SCRIPT = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE account (
@@ -107,7 +114,28 @@ def commitment(salt: bytes, *parts: str | bytes) -> str:
     return held.hexdigest()
 
 
-def seal(spend: int, salts: Mapping[int, bytes]) -> bytes:
-    """The salt of a spend, from those of its accounts: it is gone when one of them is forgotten."""
-    parts = b"".join(salts[account] for account in sorted(salts))
-    return hashlib.sha256(parts + spend.to_bytes(8, "big")).digest()
+def framed(*parts: str) -> bytes:
+    """Texts as ``commitment`` takes them in, one after the other."""
+    whole = [part.encode() for part in parts]
+    return b"".join(len(part).to_bytes(8, "big") + part for part in whole)
+
+
+def named(salt: bytes, subject: str, others: bytes) -> bytes:
+    """``commitment`` to the names of an account, as bytes; ``others`` is framed."""
+    whole = subject.encode()
+    return hashlib.sha256(b"".join((salt, len(whole).to_bytes(8, "big"), whole, others))).digest()
+
+
+def digits(numbers: Iterable[int]) -> bytes:
+    """Integers of one width, for statements that cut them out again."""
+    return b"".join([b"%019d" % number for number in numbers])
+
+
+def charged(amounts: ArrayLike) -> str:
+    """What the line of a spend says instead of many accounts and amounts, in order of accounts."""
+    return hashlib.sha256(np.asarray(amounts, ">i8").tobytes()).hexdigest()
+
+
+def seal(spend: int, salts: Iterable[bytes]) -> bytes:
+    """The salt of a spend, from those of its accounts by number: gone when one is forgotten."""
+    return hashlib.sha256(b"".join(salts) + spend.to_bytes(8, "big")).digest()

@@ -1,7 +1,7 @@
 """Checking a ledger: replay its lines, and compare with what its tables say.
 
 Theory    docs/theory/ledger.md, Theorem 3 (an edit is noticed)
-Not here  writing (sqlite.py, postgres.py).
+Not here  accounts as the lines tell of them (replayed.py), writing (sqlite.py, postgres.py).
 
 Who can write the tables can also write a new chain. Keep the head elsewhere: a head that the chain
 no longer passes through shows that it was rewritten, or that an old copy was put in its place.
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,7 +23,8 @@ from reticent.errors import require
 from reticent.ledger import postgres_tables, tables
 from reticent.ledger.accounts import Damaged
 from reticent.ledger.interface import Connection
-from reticent.ledger.tables import commitment, first_link, next_link, seal
+from reticent.ledger.replayed import ReplayedAccounts
+from reticent.ledger.tables import charged, commitment, first_link, next_link, seal
 
 _DAMAGED = (
     *(sqlite3.Error, Damaged),  # the latter by PostgreSQL
@@ -84,7 +84,7 @@ def verify_ledger(connection: Connection, known: Head | None = None) -> Checked:
         replay.end(connection)
     except _DAMAGED as error:
         problems.append(f"the file is damaged ({type(error).__name__})")
-    spends, accounts = (replay.count, len(replay.limits)) if replay is not None else (0, 0)
+    spends, accounts = (replay.count, replay.accounts.count) if replay is not None else (0, 0)
     return Checked(head, spends, accounts, tuple(problems))
 
 
@@ -115,7 +115,7 @@ def _follow(connection: Connection, head: Head, known: Head | None, replay: _Rep
         expected = seq + 1
         try:
             replay.add(kind, json.loads(body))
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             replay.problems.append(f"line {seq}: it cannot be read")
         if known is not None and seq == known.seq:
             passed = held.hex() == known.chain
@@ -131,15 +131,9 @@ class _Replay:
     def __init__(self, connection: Connection, problems: list[str]) -> None:
         self.problems = problems
         self.at = self.count = self.last = 0
-        self.limits: dict[int, int] = {}
-        self.names: dict[int, str] = {}
-        self.periods: dict[int, str] = {}
-        self.spent: dict[int, int] = defaultdict(int)
-        self.forgotten: set[int] = set()
+        self.accounts = ReplayedAccounts(connection, problems)
         self.open: dict[int, str] = {}  # commitments to answers whose line is still to come
-        self.salts: dict[int, bytes] = dict(
-            connection.execute("SELECT id, salt FROM account WHERE salt IS NOT NULL")
-        )
+        self._many = False  # whether a line speaks of many accounts at once
         self._rows = connection.execute(
             "SELECT id, at, principal, key, fingerprint, event, state, answer FROM spend"
             " ORDER BY id"
@@ -151,45 +145,48 @@ class _Replay:
     def add(self, kind: str, told: dict[str, Any]) -> None:
         """One line."""
         if kind == "open":
-            self.limits[told["account"]] = told["limit"]
-            self.names[told["account"]] = told["of"]
-            self.periods[told["account"]] = told["period"]
+            self.accounts.open(told["account"], told["limit"], told["period"], told["of"])
+        elif kind == "opened":
+            self._many = True
+            self.accounts.open_many(told["first"], told["runs"], told["of"])
         elif kind == "limit":
-            self.limits[told["account"]] = told["to"]
+            self.accounts.limit(told["account"], told["to"])
         elif kind == "spend":
             self._spend(told)
         elif kind == "answer":
             if self.open.pop(told["spend"], None) not in (told["answer"], _GONE):
                 self._differs(told["spend"])
         elif kind == "forget":
-            self.forgotten.update(told["accounts"])
+            self.accounts.forgotten.update(told["accounts"])
+        elif kind == "forgotten":
+            self.accounts.keep(told["of"])
         else:
             self.problems.append(f"a line of unknown kind {kind!r}")
 
     def _spend(self, told: dict[str, Any]) -> None:
-        number, at, charges = told["spend"], told["at"], sorted(map(tuple, told["charges"]))
+        number, at = told["spend"], told["at"]
         self.count += 1
         if at < self.at or number <= self.last:
             self.problems.append(f"spend {number}: before the one before")
         self.at, self.last = max(self.at, at), max(self.last, number)
+        row, held, salts = self._next(number)
+        charges = self._told_charges(told, held)
         for account, nano in charges:
-            self.spent[account] += nano
-            if self.spent[account] > self.limits.get(account, -1):
+            if not self.accounts.spend(account, nano):
                 self.problems.append(f"spend {number}: above the limit of its account")
-        row, held = self._next(number)
         if row is None:
             self.problems.append(f"spend {number}: it is missing")
             return
         _, held_at, principal, key, fingerprint, event, state, answer = row
         if (held, held_at) != (charges, at) or commitment(b"", principal, key) != told["by"]:
             self.problems.append(f"spend {number}: it is not what the lines say")
-        if any(account not in self.salts for account, _ in charges):
+        if None in salts:
             if (state, fingerprint, event, answer) != ("settled", "", "", None):
                 self.problems.append(f"spend {number}: forgotten, but not deleted")
             if "answer" not in told:
                 self.open[number] = _GONE
             return
-        sealed = seal(number, {account: self.salts[account] for account, _ in charges})
+        sealed = seal(number, salts)
         if commitment(sealed, fingerprint, event) != told["of"]:
             self.problems.append(f"spend {number}: its request was changed")
         kept = _NONE if answer is None else commitment(sealed, answer)
@@ -200,20 +197,35 @@ class _Replay:
         elif kept != told["answer"]:
             self._differs(number)
 
-    def _next(self, number: int) -> tuple[tuple[Any, ...] | None, list[tuple[int, int]]]:
-        """The row of a spend and its charges; those that come before it are in no line."""
+    def _told_charges(
+        self, told: dict[str, Any], held: list[tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """What the line says; of many, those of the table, if their digest is the line's."""
+        if "charges" in told:
+            return sorted((account, nano) for account, nano in told["charges"])
+        self._many = True
+        if (told["accounts"], told["charged"]) != (len(held), charged(held)):
+            self.problems.append(f"spend {told['spend']}: its charges are not what the lines say")
+        return held
+
+    def _next(self, number: int) -> tuple[tuple[Any, ...] | None, list[tuple[int, int]], list[Any]]:
+        """The row of a spend, its charges, and the salts of their accounts.
+
+        Those that come before it are in no line.
+        """
         while self._row is not None and self._row[0] < number:
             self.problems.append(f"spend {self._row[0]}: it is in no line")
             self._row = self._rows.fetchone()
         while self._charged is not None and self._charged[0] < number:
             self.problems.append(f"spend {self._charged[0]}: its charges are in no line")
             self._charged = next(self._charges, None)
-        row, held = None, list[tuple[int, int]]()
+        row, held, salts = None, list[tuple[int, int]](), list[Any]()
         if self._row is not None and self._row[0] == number:
             row, self._row = self._row, self._rows.fetchone()
         if self._charged is not None and self._charged[0] == number:
-            held, self._charged = self._charged[1], next(self._charges, None)
-        return row, held
+            _, held, salts = self._charged
+            self._charged = next(self._charges, None)
+        return row, held, salts
 
     def _differs(self, number: int) -> None:
         self.problems.append(f"spend {number}: its answer is not the one that was kept")
@@ -228,31 +240,24 @@ class _Replay:
         clock = connection.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()
         if clock is None or int(clock[0]) < self.at:
             self.problems.append("the clock was turned back")
-        seen = set()
-        for number, *names, period, salt, limit, spent in connection.execute(
-            "SELECT id, subject, provider, what, period, salt, lim, spent FROM account"
-        ):
-            seen.add(number)
-            if limit != self.limits.get(number) or spent != self.spent.get(number, 0):
-                self.problems.append(f"account {number}: limit or spent is not what the lines say")
-            if period != self.periods.get(number):
-                self.problems.append(f"account {number}: its period was changed")
-            if number in self.forgotten:
-                if any(name is not None for name in (*names, salt)):
-                    self.problems.append(f"account {number}: forgotten, but not deleted")
-            elif any(name is None for name in (*names, salt)):
-                self.problems.append(f"account {number}: deleted, but not forgotten")
-            elif commitment(salt, *names) != self.names.get(number):
-                self.problems.append(f"account {number}: its names were changed")
-        if seen != set(self.limits):
-            self.problems.append("accounts are missing, or more than the lines say")
+        schema = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+        if self._many and schema != (tables.SCHEMA_MANY,):
+            self.problems.append("the ledger says that no line speaks of many accounts")
+        self.accounts.check(connection)
 
 
 _NONE, _GONE = "none", "gone"  # instead of a commitment: no answer yet, deleted
 
 
-def _by_spend(connection: Connection) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Charges in order, those of a spend together."""
-    rows = connection.execute("SELECT spend, account, nano FROM charge ORDER BY spend, account")
+def _by_spend(connection: Connection) -> Iterator[tuple[int, list[tuple[int, int]], list[Any]]]:
+    """Charges in order, those of a spend together, and the salts of their accounts."""
+    rows = connection.execute(
+        "SELECT spend, account, nano, salt FROM charge"
+        " LEFT JOIN account ON account.id = charge.account ORDER BY spend, account"
+    )
     for spend, group in groupby(rows, key=itemgetter(0)):
-        yield spend, [(account, nano) for _, account, nano in group]
+        held, salts = list[tuple[int, int]](), list[Any]()
+        for _, account, nano, salt in group:
+            held.append((account, nano))
+            salts.append(salt)
+        yield spend, held, salts

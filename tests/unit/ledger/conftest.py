@@ -151,6 +151,23 @@ def store(request: Any) -> Iterator[Any]:
     made.close()
 
 
+@pytest.fixture(params=sorted(STORES))
+def make_store(request: Any) -> Iterator[Callable[[], Any]]:
+    """Another store of one kind with every call, to compare two of them."""
+    made: list[Any] = []
+
+    def make() -> Any:
+        one = STORES[request.param](request)
+        if isinstance(one, SqliteStore):
+            one.address = one.address.with_name(f"ledger{len(made)}.db")
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.close()
+
+
 @pytest.fixture
 def sqlite(request: Any) -> Iterator[Any]:
     """A file for a ledger, for what only SQLite does."""
