@@ -74,20 +74,12 @@ def discrete_laplace(
     shape = _shape(scales, size)
     source.note("discrete_laplace", scale=scale, shape=shape)
     drawn = np.empty(math.prod(shape), dtype=np.int64)
-    wide = scales.approximate
-    if scales.size != 1:
-        wide = np.broadcast_to(wide, shape).reshape(-1)
-    for at in range(0, drawn.size, _BLOCK):
-        part = drawn[at : at + _BLOCK]
-        if scales.size == 1:
-            law = _shared_law(float(wide.item()))
-        elif kept_law is not None and shape == scales.shape:
-            law = kept_law
-        else:
-            law = _law(wide[at : at + _BLOCK])
+    block, law_at = _laws(scales, shape, kept_law)
+    for at in range(0, drawn.size, block):
+        part = drawn[at : at + block]
         words, low_words = source.long_words(part.size), partial(source.long_words, part.size)
         exact_scale = partial(_at, scales, shape, at)
-        part[:] = _draw(words, low_words, law, exact_scale, lambda _: source)
+        part[:] = _draw(words, low_words, law_at(at, part.size), exact_scale, lambda _: source)
     return drawn.reshape(shape)[()]
 
 
@@ -100,6 +92,41 @@ class _Law:
     low_bits: NDArray[np.int64]  # L
     doubtful: NDArray[np.uint64]  # 2^32 2^L / t rounded up, 0 where L = 0
     split: bool  # whether any L is above 0
+
+    def first(self, at: int, size: int) -> _Law:
+        """Of the first ``size`` coordinates, wherever the block starts."""
+        if size == self.shift.size:
+            return self
+        return _Law(
+            self.shift[:size],
+            self.stretch[:size],
+            self.low_bits[:size],
+            self.doubtful[:size],
+            self.split,
+        )
+
+
+def _laws(
+    scales: ExactArray, shape: tuple[int, ...], kept: _Law | None
+) -> tuple[int, Callable[[int, int], _Law]]:
+    """How many draws to make at a time, and the constants of those from ``at`` on.
+
+    One scale has one law. Rows that share their scales share the law of some rows, made once.
+    """
+    wide = scales.approximate
+    if scales.size == 1:
+        law = _shared_law(float(wide.item()))
+        return _BLOCK, lambda at, size: law
+    if kept is not None and shape == scales.shape and scales.size <= _BLOCK:
+        return _BLOCK, lambda at, size: kept
+    width = scales.size
+    alike = len(shape) > 1 and scales.shape == shape[-1:] and 0 < width <= _BLOCK < math.prod(shape)
+    if alike:
+        rows = _BLOCK // width
+        law = _law(np.tile(wide, rows))
+        return rows * width, law.first
+    each = np.broadcast_to(wide, shape).reshape(-1)
+    return _BLOCK, lambda at, size: _law(each[at : at + size])
 
 
 def _law(scales: NDArray[np.float64]) -> _Law:

@@ -71,6 +71,10 @@ class ScriptedSource(Source):
         """The same under a leading 1."""
         return 1 << count | self.bits(count)
 
+    def child(self, label: str) -> Source:
+        """The script goes on."""
+        return self
+
     def _next(self, shape: int | tuple[int, ...]) -> NDArray[np.uint64]:
         size = math.prod(shape) if isinstance(shape, tuple) else shape
         part = self._words[self._at : self._at + size]
@@ -111,6 +115,10 @@ class RecordingSource(Source):
     def drawn(self) -> int:
         """Bytes drawn so far."""
         return self._drawn
+
+    def child(self, label: str) -> Source:
+        """The same record goes on."""
+        return self
 
     def note(self, primitive: str, **arguments: object) -> None:
         """Told by each primitive what it was asked for."""
