@@ -24,6 +24,7 @@ from reticent.mechanisms import (
     Exposure,
     MultiLevel,
     PermuteAndFlip,
+    ProfileMapping,
     Scored,
     SnappedLaplace,
     TopDampened,
@@ -32,15 +33,19 @@ from reticent.mechanisms.dampening import SCORE_BITS
 from reticent.mechanisms.local_sensitivity import Tabled
 from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.noise import Source, discrete_laplace
+from reticent.optim.distances import hamming
+from reticent.optim.mapping import Channel
 from reticent.preferences import Preferences
 from reticent.tasks import blip
 from reticent.tasks.blip import Blip
 from reticent.tasks.clustering import Gossip
 from reticent.tasks.histogram_batches import Histograms
 from reticent.tasks.influence import Influence
+from reticent.tasks.recoding import Recoding
+from reticent.tasks.recoding_arrow import ProfileBatches
 from reticent.tasks.similarity import Similarity
 from reticent.tasks.terms import FULL, HistogramTerms, SimilarityTerms
-from reticent.testing import RecordingSource
+from reticent.testing import RecordingSource, ScriptedSource
 
 EPSILON = Fraction(3, 7)
 
@@ -304,6 +309,37 @@ def test_a_law_that_is_kept_is_the_law() -> None:
         for kind, source in ((list, Source.seeded(3)), (tuple, Source.seeded(3)))
     ]
     assert drawn[0] == drawn[1]
+
+
+def leak_of(counts: np.ndarray, joint: np.ndarray) -> float:
+    """I(A; released) in bits of counts[profile, output], for the law of secret and profile."""
+    moments = joint @ (counts / counts.sum(axis=1, keepdims=True))
+    outer = moments.sum(axis=1, keepdims=True) * moments.sum(axis=0)
+    used = moments > 0
+    return float((moments[used] * np.log2(moments[used] / outer[used])).sum())
+
+
+def test_profiles_in_batches_are_drawn_as_their_promise_needs() -> None:
+    """Words spread evenly for each profile: the table that is drawn from tells no more."""
+    arrow = pytest.importorskip("pyarrow")
+    joint = np.array([[0.3, 0.15, 0.05], [0.05, 0.15, 0.3]])
+    table = np.array([[0.4, 0.35, 0.25], [0.3, 0.4, 0.3], [0.25, 0.35, 0.4]])
+    channel = Channel(np.arange(4) * 3, np.tile(np.arange(3), 3), table.reshape(-1))
+    names = np.array([["a"], ["b"], ["c"]])
+    mechanism = ProfileMapping.of(channel, joint, hamming(names), secret="income")
+    recoding = Recoding(("x",), names, np.array([[0], [1]]), mechanism)
+    each = 2000
+    words = np.tile((np.arange(each, dtype=np.uint64) * 2 + 1) << np.uint64(52), 3) // each * 2**11
+    batch = arrow.record_batch(
+        {"person": [str(i) for i in range(3 * each)], "x": names[:, 0].repeat(each)}
+    )
+    drawn = ProfileBatches(recoding).draw(batch, ScriptedSource(words=words)).batch.column("x")
+    outs = np.searchsorted(names[:, 0], np.array(drawn.to_pylist()))
+    counts = np.array([np.bincount(part, minlength=3) for part in outs.reshape(3, each)])
+    promised = mechanism.guarantee().bits
+    assert leak_of(counts, joint) == pytest.approx(promised, rel=0.005)
+    less = counts + np.diag(counts.sum(axis=1) // 50)  # the control: two per cent keep their own
+    assert leak_of(less, joint) > 1.1 * promised
 
 
 def club() -> Profiles:

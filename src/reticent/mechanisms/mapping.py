@@ -4,7 +4,8 @@ Theory    docs/theory/mapping.md, Theorem 5 (integer rows), Theorem 6 (several r
           Theorem 7 (guess rate and maximal leakage); [SalamatianEtAl2014], [CalmonFawaz2012]
 Notation  profile j becomes i with chance n_e / 2**62 for its entries e; P(a, j) = p(secret a,
           profile j); q_i(a) = sum_j P(a, j) x_ij
-Not here  how the table is found (optim/mapping*.py), learning it from people (tasks/profiles.py).
+Not here  drawing from the table (mapping_rows.py), how it is found (optim/mapping*.py), learning it
+          from people (tasks/profiles.py).
 
 The promise is an average over the people that the joint law describes, in bits, and relative to
 that law. It is computed from the integer chances that are really used.
@@ -15,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping as MappingType
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -25,15 +27,15 @@ from reticent.errors import ParameterError, require
 from reticent.guarantees import MutualInformation
 from reticent.guarantees.card import Evidence, How, Utility
 from reticent.mechanisms.base import Mechanism, Release
+from reticent.mechanisms.mapping_rows import WHOLE, Rows, integer_rows
 from reticent.noise import Source
 from reticent.optim.mapping import Channel, information
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-BITS = 62
-_WHOLE = 1 << BITS
 _DRAWS = 1 << 18  # at a time
+_NO_WORD = np.empty(0, dtype=np.uint64)
 _PRINTED = 4096  # entries of a table that fits on a card
 
 
@@ -78,7 +80,7 @@ class ProfileMapping(Mechanism[int]):
         rows = np.diff(self.starts)
         require(bool((rows > 0).all()), "starts", "other", "rising: a chance for each profile")
         whole = np.add.reduceat(self.parts.astype(object), self.starts[:-1])  # cannot overflow
-        require(bool((whole == _WHOLE).all()), "parts", "other", "whole: 2**62 for each profile")
+        require(bool((whole == WHOLE).all()), "parts", "other", "whole: 2**62 for each profile")
         law = bool(np.isfinite(self.joint).all() and (self.joint >= 0).all())
         law = law and abs(float(self.joint.sum()) - 1) <= 1e-9
         require(law, "joint", "other", "probabilities that sum to 1")
@@ -101,7 +103,7 @@ class ProfileMapping(Mechanism[int]):
     ) -> ProfileMapping:
         """Round a channel down to parts of 2**62 and give the rest to each largest chance."""
         starts, outs, parts = integer_rows(channel)
-        rounded = Channel(starts, outs, parts / _WHOLE)
+        rounded = Channel(starts, outs, parts / WHOLE)
         table = np.asarray(joint, dtype=np.float64)
         return cls(
             starts,
@@ -118,7 +120,7 @@ class ProfileMapping(Mechanism[int]):
     @cached_property
     def channel(self) -> Channel:
         """The table as floats."""
-        return Channel(self.starts, self.outs, self.parts / _WHOLE)
+        return Channel(self.starts, self.outs, self.parts / WHOLE)
 
     @cached_property
     def moments(self) -> NDArray[np.float64]:
@@ -154,8 +156,8 @@ class ProfileMapping(Mechanism[int]):
         """The local-DP epsilon of the table: infinite unless all profiles share their outputs."""
         size = len(self.starts) - 1
         least, most = np.full(size, np.inf), np.zeros(size)
-        np.minimum.at(least, self.outs, self.parts / _WHOLE)
-        np.maximum.at(most, self.outs, self.parts / _WHOLE)
+        np.minimum.at(least, self.outs, self.parts / WHOLE)
+        np.maximum.at(most, self.outs, self.parts / WHOLE)
         everywhere = np.bincount(self.outs, minlength=size) == size
         used = most > 0
         if not everywhere[used].all():
@@ -278,40 +280,19 @@ class ProfileMapping(Mechanism[int]):
         released = np.empty(len(profiles), dtype=np.int64)
         for at in range(0, len(profiles), _DRAWS):
             own = profiles[at : at + _DRAWS]
-            drawn = source.long_words(len(own)) >> np.uint64(64 - BITS)
-            low, high = self.starts[own], self.starts[own + 1]
-            for _ in range(int(np.diff(self.starts).max()).bit_length()):
-                middle = (low + high) >> 1
-                above = self._sums[middle] <= drawn
-                low, high = np.where(above, middle + 1, low), np.where(above, high, middle)
-            released[at : at + _DRAWS] = self.outs[low]
+            released[at : at + _DRAWS] = self._rows.draw(own, source.long_words(len(own)))
         return released
 
+    def release_each(
+        self, profiles: NDArray[np.int64], people: Sequence[str], source: Source
+    ) -> NDArray[np.int64]:
+        """The same with a stream of their own for each person, whoever else is drawn for."""
+        words = [source.child(name).long_words(1) for name in people]
+        return self._rows.draw(profiles, np.concatenate([*words, _NO_WORD]))
+
     @cached_property
-    def _sums(self) -> NDArray[np.uint64]:
-        """Chances added up within each row; sums over all rows wrap and the difference is exact."""
-        over_all = np.cumsum(self.parts.astype(np.uint64), dtype=np.uint64)
-        before = over_all[self.starts[:-1]] - self.parts[self.starts[:-1]].astype(np.uint64)
-        within = over_all - np.repeat(before, np.diff(self.starts))
-        return np.append(within, np.uint64(_WHOLE))
-
-
-def integer_rows(
-    channel: Channel,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Chances as whole numbers of 2**-62 that add up exactly; the largest takes the rest."""
-    starts, outs, parts = [0], [], []
-    for j in range(len(channel.starts) - 1):
-        row = slice(channel.starts[j], channel.starts[j + 1])
-        total = float(channel.chances[row].sum())
-        whole = [int(chance / total * _WHOLE) for chance in channel.chances[row].tolist()]
-        best = max(range(len(whole)), key=whole.__getitem__)
-        whole[best] += _WHOLE - sum(whole)
-        kept = [(i, n) for i, n in zip(channel.outs[row].tolist(), whole, strict=True) if n > 0]
-        outs += [i for i, _ in kept]
-        parts += [n for _, n in kept]
-        starts.append(len(outs))
-    return np.array(starts), np.array(outs), np.array(parts, dtype=np.int64)
+    def _rows(self) -> Rows:
+        return Rows.of(self.starts, self.outs, self.parts)
 
 
 def joint_leak(mapping: ProfileMapping, releases: int) -> float:

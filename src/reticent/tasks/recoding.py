@@ -15,7 +15,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -30,13 +31,13 @@ from reticent.mechanisms.reading import read_reals
 from reticent.noise import Source
 from reticent.optim.distances import Distance, distance_matrix, hamming, squared_euclidean
 from reticent.tasks.framed import FramedRelease
+from reticent.tasks.recoding_places import Coded, Places
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Kind: TypeAlias = "Literal['hamming', 'squared'] | Callable[[Any, Any], float]"
 Unknown: TypeAlias = Literal["nearest", "withhold", "refuse"]
-_ODD = object()
 RULES: tuple[Unknown, ...] = ("nearest", "withhold", "refuse")
 _UNITS = {"hamming": "share of attributes changed", "squared": "squared distance"}
 
@@ -94,14 +95,22 @@ class Alphabet:
     @classmethod
     def of(cls, public: ArrayLike, private: ArrayLike) -> Alphabet:
         """Count pairs; several private columns are one secret, their combination."""
-        public, private = np.asarray(public), np.asarray(private)
+        public = np.asarray(public)
+        return cls.of_counts(public, private, np.ones(public.shape[:1], dtype=np.int64))
+
+    @classmethod
+    def of_counts(cls, public: ArrayLike, private: ArrayLike, counts: ArrayLike) -> Alphabet:
+        """The same of people counted elsewhere; profiles that mix types are in the order given."""
+        public, private, counts = np.asarray(public), np.asarray(private), np.asarray(counts)
         same = public.ndim == 2 and len(public) == len(private) > 0
         require(same, "private", f"shape {private.shape}", "a row for each row of a table of some")
+        whole = counts.shape == (len(public),) and counts.dtype.kind in "iu" and counts.min() > 0
+        require(bool(whole), "counts", "others", "a positive whole number for each row")
         profiles, which = _distinct(public)
         secrets, kind = _distinct(private.reshape(len(private), -1))
-        counts = np.zeros((len(secrets), len(profiles)), dtype=np.int64)
-        np.add.at(counts, (kind, which), 1)
-        return cls(profiles, secrets, counts)
+        table = np.zeros((len(secrets), len(profiles)), dtype=np.int64)
+        np.add.at(table, (kind, which), counts.astype(np.int64))
+        return cls(profiles, secrets, table)
 
     @classmethod
     def of_frame(cls, frame: Any, public: Sequence[str], private: Sequence[str]) -> Alphabet:
@@ -146,7 +155,7 @@ class Alphabet:
         return Alphabet(known, self.secrets, counts, self.moved + moved / float(held.sum()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: cached properties need a dictionary
 class Recoding:
     """Profiles, the mapping between them, and the rule for rows that are no profile of it.
 
@@ -173,23 +182,30 @@ class Recoding:
         require(len(self.profiles) == many, "profiles", len(self.profiles), f"{many} of them")
         names = len(set(self.columns))
         require(names == len(self.columns), "columns", "twice the same", "distinct names")
-        alike = len(set(map(_key, self.profiles.tolist()))) == many
-        require(alike, "profiles", "twice the same", "distinct")
+        require(self.alphabet.distinct, "profiles", "twice the same", "distinct")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to other processes: not what can be computed again."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def places(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """The profile of the alphabet that each row stands for, or -1 where it is withheld."""
         wide = len(self.columns)
         fits = rows.ndim == 2 and rows.shape[1] == wide
         require(fits, "profile", f"shape {rows.shape}", f"a value for each of {wide} columns")
-        known = {_key(row): place for place, row in enumerate(self.profiles.tolist())}
-        keys = [_key(row) for row in rows.tolist()]
-        for key, row in zip(keys, rows, strict=True):
-            if key not in known:
-                known[key] = self._place(np.asarray(row, dtype=object))
-        return np.array([known[key] for key in keys], dtype=np.int64)
+        return self.alphabet.find([Coded.of(column.tolist()) for column in rows.T], self)
 
-    def _place(self, row: NDArray[Any]) -> int:
-        far = self.measure.to_all(row, self.profiles)
+    @property
+    def by_codes(self) -> bool:
+        """Whether a cell that no profile has is as far from profiles as any other such cell."""
+        return self.measure.kind == "hamming"
+
+    def place(self, cells: Sequence[Any], codes: NDArray[np.int64]) -> int:
+        """The profile that a row outside the alphabet stands for, or -1."""
+        if self.by_codes:  # they differ where cells do, and compare faster
+            far = self.measure.to_all(codes, self.alphabet.codes)
+        else:
+            far = self.measure.to_all(np.fromiter(cells, dtype=object), self.profiles)
         best = int(np.argmin(far))
         if self.unknown == "nearest" or far[best] <= self.radius:
             return best
@@ -197,7 +213,12 @@ class Recoding:
             raise ParameterError("profile", "within the declared radius", "another one")
         return -1
 
-    @property
+    @cached_property
+    def alphabet(self) -> Places:
+        """The profiles, to be found by their cells."""
+        return Places.of(self.profiles)
+
+    @cached_property
     def fingerprint(self) -> str:
         """Of everything that decides what is released: names, profiles, table, rules."""
         told = (
@@ -223,18 +244,27 @@ class Recoding:
 
     def release_many(self, rows: NDArray[Any], source: Source) -> NDArray[Any]:
         """One draw for each row, without cards."""
-        drawn = self._drawn(rows, source)
+        drawn = self.draw(self.places(rows), source)
         released = self.profiles[np.maximum(drawn, 0)]
         if (drawn < 0).any():
             released = released.astype(object)
             released[drawn < 0] = None
         return np.asarray(released)
 
-    def _drawn(self, rows: NDArray[Any], source: Source) -> NDArray[np.int64]:
-        """The number of the profile that each row becomes, or -1 where it is withheld."""
-        places = self.places(rows)
-        drawn = self.mechanism.release_many(np.maximum(places, 0), source)
-        return np.where(places < 0, -1, drawn)
+    def draw(
+        self,
+        places: NDArray[np.int64],
+        source: Source,
+        people: Callable[[], Sequence[str]] | None = None,
+    ) -> NDArray[np.int64]:
+        """The number of the profile that each place becomes, or -1 where it is withheld.
+
+        ``people`` is asked of a seeded source only: there each draws from a stream of their own.
+        """
+        known = np.maximum(places, 0)
+        if people is None or source.private:
+            return np.where(places < 0, -1, self.mechanism.release_many(known, source))
+        return np.where(places < 0, -1, self.mechanism.release_each(known, people(), source))
 
     def release_frame(self, frame: Any, source: Source) -> FramedRelease:
         """One draw for each row of a frame, as a frame of its kind with the same index and names.
@@ -244,7 +274,8 @@ class Recoding:
         """
         held = Frame.of(frame)
         named = {held.named(name): j for j, name in enumerate(self.columns)}
-        drawn = self._drawn(self._cells(held, list(named)), source)
+        columns = [self.column(j, held, name) for name, j in named.items()]
+        drawn = self.draw(self.alphabet.find(columns, self), source)
         gaps = self.unknown == "withhold"
         made = {
             name: held.chosen(name, self.profiles[:, named[name]].tolist(), drawn, gaps=gaps)
@@ -255,18 +286,15 @@ class Recoding:
         value = [None if place < 0 else rows[place] for place in drawn.tolist()]
         return FramedRelease(held.made(made, rows=True), Release.by(self.mechanism, value, source))
 
-    def _cells(self, frame: Frame, names: Sequence[Any]) -> NDArray[Any]:
-        """The frame's cells in the form of the profiles: text where these are text."""
-        found = np.empty((len(frame), len(names)), dtype=object)
-        for j, name in enumerate(names):
-            width = self.widths.get(self.columns[j])
-            text = all(isinstance(value, str) for value in self.profiles[:, j].tolist())
-            if not text:
-                found[:, j] = _with_gaps(frame, name)
-                continue
-            cells = frame.texts(name)
-            found[:, j] = cells if width is None else in_ranges(cells, width)
-        return found
+    def column(self, at: int, frame: Frame, name: Any) -> Coded:
+        """A column of a frame in the form of the profiles' column ``at``: text where that is."""
+        if not all(isinstance(cell, str) for cell in self.alphabet.cells[at]):
+            return Coded.of(_with_gaps(frame, name))
+        found = Coded.of(frame.texts(name).tolist())
+        if self.columns[at] not in self.widths:
+            return found
+        ranges = in_ranges(np.array(found.cells, dtype=np.str_), self.widths[self.columns[at]])
+        return Coded(ranges.tolist(), found.codes)
 
 
 @dataclass(slots=True, eq=False)
@@ -304,11 +332,6 @@ def _side_by_side(frame: Frame, names: Sequence[str]) -> NDArray[Any]:
 def _with_gaps(frame: Frame, name: Any) -> list[Any]:
     """The cells of a column, None where one is missing: NaN would not be like itself."""
     return [None if cell != cell else cell for cell in frame.cells(name).tolist()]
-
-
-def _key(row: Sequence[Any]) -> tuple[Any, ...]:
-    """A row as what can be looked up; a cell that is no plain value is like no other."""
-    return tuple(cell if isinstance(cell, (str, int, float, type(None))) else _ODD for cell in row)
 
 
 def _distinct(table: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -14,7 +14,7 @@ from scipy import stats
 from reticent.errors import ParameterError
 from reticent.guarantees.card import Scope
 from reticent.mechanisms import ProfileMapping, joint_leak, rebuild, verify
-from reticent.mechanisms.mapping import BITS, integer_rows
+from reticent.mechanisms.mapping_rows import _FEW, BITS, Rows, integer_rows
 from reticent.noise import Source
 from reticent.optim.distances import hamming
 from reticent.optim.mapping import Channel, Problem
@@ -122,6 +122,54 @@ def test_draws_of_many_are_draws_of_each() -> None:
         for j, word in zip(profiles, words, strict=True)
     ]
     assert many.tolist() == one
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 40), st.integers(0, 2**32))
+def test_compiled_draws_are_the_draws_of_few(widest: int, seed: int) -> None:
+    """Rows of all lengths, and words on the borders of each: the first and the last of an entry."""
+    rng = np.random.default_rng(seed)
+    size = max(widest, 5)
+    lengths = rng.integers(1, widest + 1, size)
+    lengths[0] = widest
+    starts = np.append(0, np.cumsum(lengths))
+    outs = np.concatenate([rng.permutation(size)[:length] for length in lengths])
+    parts = np.concatenate([_parts(rng, int(length)) for length in lengths])
+    rows = Rows.of(starts, outs, parts)
+    profiles = np.repeat(np.arange(size), lengths)
+    ends = np.concatenate([np.cumsum(parts[a:b]) for a, b in itertools.pairwise(starts)])
+    for words in (ends - 1, ends - parts):
+        shifted = words.astype(np.uint64) << np.uint64(64 - BITS)
+        repeats = 2 + _FEW // len(words)
+        many = rows.draw(np.tile(profiles, repeats), np.tile(shifted, repeats))
+        assert len(many) > _FEW >= len(words)
+        assert many.tolist() == np.tile(outs, repeats).tolist()
+        assert rows.draw(profiles, shifted).tolist() == outs.tolist()
+
+
+def _parts(rng: np.random.Generator, length: int) -> np.ndarray:
+    cuts = np.sort(rng.choice(2**40, length - 1, replace=False)) * 2**21 + 1
+    return np.diff(np.concatenate([[0], cuts, [WHOLE]])).astype(np.int64)
+
+
+def test_compiled_draws_take_the_words_of_few_draws() -> None:
+    """A seed gives the same releases, however many are drawn at a time."""
+    mapping, profiles = some_mapping(delta=0.2), np.arange(9000) % 8
+    source = Source.seeded(6)
+    parts = [mapping.release_many(part, source) for part in np.array_split(profiles, 9)]
+    assert mapping.release_many(profiles, Source.seeded(6)).tolist() == [*np.concatenate(parts)]
+
+
+def test_people_of_a_seeded_source_have_streams_of_their_own() -> None:
+    mapping, names = some_mapping(delta=0.2), [f"p{i}" for i in range(40)]
+    profiles = np.arange(40) % 8
+    drawn = mapping.release_each(profiles, names, Source.seeded(6))
+    alone = [
+        mapping.release(int(own), Source.seeded(6).child(name)).value
+        for own, name in zip(profiles, names, strict=True)
+    ]
+    assert drawn.tolist() == alone
+    assert len(mapping.release_each(profiles[:0], [], Source.seeded(6))) == 0
 
 
 def test_draws_pass_chi_square_and_a_wrong_table_does_not() -> None:

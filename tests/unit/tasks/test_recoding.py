@@ -107,6 +107,48 @@ def test_rare_profiles_count_at_the_nearest_common_one() -> None:
         alphabet.at_least(11, Measure())
 
 
+@pytest.mark.parametrize("mixed", [False, True])
+def test_counts_give_the_alphabet_of_the_people(mixed: bool) -> None:
+    """Also where a pair was counted in two places; of mixed types, in the order of the people."""
+    rng = np.random.default_rng(8)
+    public, private = rng.integers(0, 4, (500, 2)), rng.integers(0, 2, (500, 2))
+    if mixed:
+        public = np.array([[int(a), f"t{b}"] for a, b in public.tolist()], dtype=object)
+        private = np.array([[None if a else "x", int(b)] for a, b in private.tolist()], object)
+    pairs: dict[tuple[object, ...], int] = {}
+    for row in zip(map(tuple, public.tolist()), map(tuple, private.tolist()), strict=True):
+        pairs[row] = pairs.get(row, 0) + 1
+    rows = [[*pairs][i] for i in (range(len(pairs)) if mixed else rng.permutation(len(pairs)))]
+    counts = [pairs[row] for row in rows]
+    split = max(range(len(rows)), key=counts.__getitem__)  # counted in two places
+    rows, counts = [*rows, rows[split]], [*counts, 1]
+    counts[split] -= 1
+    whole = Alphabet.of(public, private)
+    kind = object if mixed else np.int64
+    counted = Alphabet.of_counts(
+        np.array([row[0] for row in rows], kind), np.array([row[1] for row in rows], kind), counts
+    )
+    assert counted.profiles.tolist() == whole.profiles.tolist()
+    assert counted.secrets.tolist() == whole.secrets.tolist()
+    assert counted.counts.tolist() == whole.counts.tolist()
+
+
+@pytest.mark.parametrize("counts", [[1, 0, 2], [1, -1, 2], [1.0, 1.0, 1.0], [1, 2]])
+def test_wrong_counts_are_refused(counts) -> None:
+    with pytest.raises(ParameterError, match="counts must be"):
+        Alphabet.of_counts(PEOPLE[:3], SECRET[:3], counts)
+
+
+def test_numbers_of_any_kind_are_their_values() -> None:
+    """NumPy's own numbers in a table of objects, and the same numbers as Python's."""
+    recoding = learn_mapping(
+        Alphabet.of(np.arange(12).reshape(6, 2), np.arange(6) % 2), Limits(delta=0)
+    ).recoding
+    rows = np.empty((3, 2), dtype=object)
+    rows[:] = [[np.int64(4), np.int64(5)], [np.float64(8), 9], [0, True]]
+    assert recoding.places(rows).tolist() == [2, 4, 0]
+
+
 def test_one_person_is_drawn_once_also_when_withheld() -> None:
     made = learn_mapping(ALPHABET, Limits(delta=0.3), unknown="withhold", radius=0.4)
     once = ReleaseOnce(made.recoding, Source.system())
