@@ -3,6 +3,7 @@
     python -m benchmarks.faults --seconds 60 [--store sqlite | postgres] [--json]
     python -m benchmarks.faults --power [--cuts 1000] [--json]
     python -m benchmarks.faults --http [--kills 50] [--store sqlite] [--json]
+    python -m benchmarks.faults --runner [--json]
 
 Eight processes of four threads ask for releases that charge three small budgets each, with keys
 used before and bodies that differ, while one of them after another is killed (SIGKILL) and started
@@ -45,6 +46,7 @@ def main() -> None:
     parser.add_argument("--power", action="store_true", help="cut the power instead (needs apsw)")
     parser.add_argument("--cuts", type=int, default=1000, help="how often, with --power")
     parser.add_argument("--http", action="store_true", help="kill the whole service instead")
+    parser.add_argument("--runner", action="store_true", help="kill a release over many people")
     parser.add_argument("--kills", type=int, default=50, help="how often, with --http")
     parser.add_argument("--json", action="store_true", help="print one JSON object only")
     given = parser.parse_args()
@@ -55,10 +57,15 @@ def main() -> None:
         results = power(given.cuts)
         name = "faults-power"
     elif given.http:
-        from benchmarks.fault_http import BROKEN, http_kills
+        from benchmarks import fault_http
 
-        results = http_kills(given.kills, pause=max(given.pause, 0.8), store=given.store)
-        name, broken = "faults-http", BROKEN
+        results = fault_http.http_kills(given.kills, pause=max(given.pause, 0.8), store=given.store)
+        name, broken = "faults-http", fault_http.BROKEN
+    elif given.runner:
+        from benchmarks import fault_runner
+
+        results, name = fault_runner.runner_kills(), "faults-runner"
+        broken = fault_runner.BROKEN
     else:
         results = kills(STORES[given.store], given.seconds, given.pause)
         name = "faults"

@@ -47,7 +47,7 @@ class BudgetExceeded(ReticentError):
             f"{show_nano(self.missing)} is missing"
         )
 
-    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, int, int]]:
+    def __reduce__(self) -> tuple[object, ...]:
         return BudgetExceeded, (self.what, self.asked, self.left)
 
 

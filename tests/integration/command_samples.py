@@ -26,6 +26,7 @@ OTHERS = {"reproduce list": f"reticent reproduce list --root {shlex.quote(str(CH
 GATEWAY = ("gateway init", "gateway import", "gateway provider", "gateway token")
 BEFORE: dict[str, tuple[str, ...]] = {
     "release profile": ("fit mapping",),
+    "batch profile": ("fit mapping",),
     "audit attack": ("fit mapping",),
     "predict": ("train tree",),
     "report": ("release histogram",),

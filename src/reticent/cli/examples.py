@@ -34,6 +34,12 @@ EXAMPLES = {
     "release profile": (
         f"reticent release profile mapping.json people.csv {_CLUB} --person p3 --yes"
     ),
+    "batch histogram": (
+        f"reticent batch histogram club.csv films.csv {_CLUB} --out everybody.parquet --yes"
+    ),
+    "batch profile": (
+        f"reticent batch profile mapping.json people.csv {_CLUB} --out told.parquet --yes"
+    ),
     "neighbours": "reticent neighbours club.csv --k 3 --epsilon 1 --yes",
     "recommend": "reticent recommend club.csv --k 3 --epsilon 1 --trusted-gateway --yes",
     "select influencers": "reticent select influencers links.csv --bound 9 --k 3 --epsilon 1 --yes",

@@ -18,6 +18,7 @@ from reticent._version import __version__
 from reticent.cli import (
     attack,
     audit,
+    batch,
     card,
     compare,
     compare_histogram,
@@ -61,7 +62,8 @@ from reticent.cli.output import prepare_streams, silence, talk
 from reticent.cli.typed import ROOT, meant, typed
 
 ORDER = (
-    *("demo", "init", "doctor", "data", "prefs", "plan", "release", "neighbours", "recommend"),
+    *("demo", "init", "doctor", "data", "prefs", "plan", "release", "batch"),
+    *("neighbours", "recommend"),
     *("select", "train", "predict", "fit", "audit", "verify", "compare", "sweep", "card", "ledger"),
     *("report", "reproduce", "gateway", "serve"),
 )  # of commands in the help: as one comes to need them
@@ -117,6 +119,7 @@ train.app.command("tree")(train_tree.tree)
 train.app.command("columns")(train_columns.columns)
 app.add_typer(mapping.app, name="fit")
 app.add_typer(release.app, name="release", help="Release something, with its guarantee card.")
+app.add_typer(batch.app, name="batch", help="Release everybody of a table of any size.")
 app.add_typer(select.app, name="select")
 app.add_typer(compare.app, name="compare")
 app.add_typer(sweep.app, name="sweep")

@@ -179,7 +179,7 @@ def profile(
         write_atomically(out, table.file(values, out))
     made = _whole(recoding.mechanism, values, source).card(
         agreed.title,
-        scope=_scope(recoding.mechanism, own_device),
+        scope=scope_of(recoding.mechanism, own_device),
         budget=paid.budget,
         preferences=kept_limits(wishes),
         command=published(context),
@@ -229,7 +229,8 @@ def _whole(mechanism: ProfileMapping, values: Sequence[Profile], source: Source)
     return Release(told, mechanism.event(source), mechanism)
 
 
-def _scope(mechanism: ProfileMapping, own_device: bool) -> cards.Scope:
+def scope_of(mechanism: ProfileMapping, own_device: bool) -> cards.Scope:
+    """For whom a card of released profiles speaks."""
     from reticent.guarantees import card as cards
 
     return cards.Scope(

@@ -132,8 +132,12 @@ def plan_for(
     *,
     goal: Goal = "mse",
     unit: Unit = ITEM,
+    weighted: bool = False,
 ) -> tuple[HistogramPlan, Grant]:
-    """What ``provider`` would get under ``preferences``, and what was granted."""
+    """What ``provider`` would get under ``preferences``, and what was granted.
+
+    ``weighted`` if items may have weights that are not in the preferences.
+    """
     empty = set(catalogue.empty)
     preferences.check_against(
         attributes=catalogue.attributes, items=catalogue.items, empty=catalogue.empty
@@ -147,7 +151,7 @@ def plan_for(
         budgets=grant.budgets,
         epsilon=grant.epsilon,
         goal=goal,
-        weighted=preferences.weighted_for(provider),
+        weighted=weighted or preferences.weighted_for(provider),
         unit=unit,
     )
     total = preferences.providers[provider].total

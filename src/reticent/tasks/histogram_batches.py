@@ -1,43 +1,41 @@
-"""Histograms of many people who share a catalogue, from arrays and from Arrow batches.
+"""Histograms of many people who share a catalogue, from arrays and from frames.
 
 Theory    docs/theory/multilevel.md, Theorems 1 and 2
 Notation  person p has items items[offsets[p]:offsets[p + 1]], as places in the catalogue
 Not here  one person's histogram under their preferences (histogram.py), the loop over items
-          (histogram_kernels.py).
+          (histogram_kernels.py), Arrow batches (histogram_arrow.py).
 
 Everybody has a plan of their own; nobody's noise depends on what others have or choose.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from reticent.data.catalogue import Catalogue
 from reticent.data.frame_tables import Interactions
 from reticent.data.interactions import Columns
-from reticent.errors import MissingExtra, require
+from reticent.errors import require
 from reticent.guarantees import ITEM, Unit
 from reticent.mechanisms.base import Release
 from reticent.mechanisms.exposure import Exposure
 from reticent.mechanisms.modular import WEIGHT_BITS, grid_units
 from reticent.mechanisms.multilevel_plan import Goal, HistogramPlan, plan_many
-from reticent.noise import Source, discrete_laplace
-from reticent.preferences import Preferences
+from reticent.noise import Source, laplace_rows
 from reticent.tasks.framed import FramedRelease
-from reticent.tasks.histogram import plan_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FULL = 1 << WEIGHT_BITS
+Named: TypeAlias = Callable[[], Sequence[str]]
+"""Who the people are, in order: of a seeded source each has a stream of their own."""
 
 
 @dataclass(frozen=True, eq=False)  # no slots: cached properties need a dictionary
@@ -82,24 +80,23 @@ class Histograms:
         epsilon: NDArray[np.float64],
         weights: Any = None,
         source: Source,
+        people: Named | None = None,
     ) -> ManyHistograms:
         """Histograms of people whose items are ``items[offsets[p]:offsets[p + 1]]``.
 
         Items are places in the catalogue; an item named twice counts once, with the least of its
         weights, and what is no place in the catalogue does nothing.
         """
-        people = self._people(offsets, items, weights)
-        shape = (len(people.offsets) - 1, len(self.exposure.attributes))
+        held = self._people(offsets, items, weights)
+        shape = (len(held.offsets) - 1, len(self.exposure.attributes))
         require(budgets.shape == shape, "budgets", f"shape {budgets.shape}", f"shape {shape}")
         require(epsilon.shape == shape[:1], "epsilon", f"shape {epsilon.shape}", f"{shape[0]}")
         if not shape[0]:
-            return self._released(
-                people, np.empty(shape), np.empty(shape), epsilon, epsilon, source
-            )
+            return self._released(held, np.empty(shape), np.empty(shape), epsilon, epsilon, source)
         plans = plan_many(
             self.exposure, budgets=budgets, epsilon=epsilon, goal=self.goal, threads=self.threads
         )
-        return self._released(people, plans.scales, plans.scales, epsilon, plans.gap, source)
+        return self._released(held, plans.scales, plans.scales, epsilon, plans.gap, source, people)
 
     def release_alike(
         self,
@@ -109,16 +106,17 @@ class Histograms:
         plan: HistogramPlan,
         weights: Any = None,
         source: Source,
+        people: Named | None = None,
     ) -> ManyHistograms:
         """As ``release``, with one plan for everybody and exactly its noise."""
         same = plan.mechanism.exposure == self.exposure
         require(same, "plan", "another", "made for this catalogue and unit")
-        people = self._people(offsets, items, weights)
-        count = len(people.offsets) - 1
-        exact = [1 / Fraction(rate) for rate in plan.mechanism.rates]
+        held = self._people(offsets, items, weights)
+        count = len(held.offsets) - 1
+        exact = tuple(1 / Fraction(rate) for rate in plan.mechanism.rates)
         scales = np.tile([float(scale) for scale in exact], (count, 1))
         epsilon, gap = np.full(count, float(plan.epsilon)), np.full(count, plan.gap)
-        return self._released(people, exact, scales, epsilon, gap, source)
+        return self._released(held, exact, scales, epsilon, gap, source, people)
 
     def release_frame(
         self, frame: Any, columns: Columns | None = None, *, plan: HistogramPlan, source: Source
@@ -157,16 +155,17 @@ class Histograms:
 
     def _released(
         self,
-        people: _People,
+        held: _People,
         exact: Any,
         scales: NDArray[np.float64],
         epsilon: NDArray[np.float64],
         gap: NDArray[np.float64],
         source: Source,
+        people: Named | None = None,
     ) -> ManyHistograms:
         """Sums plus noise of the ``exact`` scales, of which ``scales`` are the nearest floats."""
-        sums = self._sums(people, 1 / scales)
-        drawn = discrete_laplace(scale=exact, size=sums.shape, source=source)
+        sums = self._sums(held, 1 / scales)
+        drawn = laplace_rows(exact, len(sums), source, people)
         steps = np.array([float(step) for step in self.exposure.steps])
         return ManyHistograms(
             self.exposure.attributes,
@@ -181,7 +180,9 @@ class Histograms:
         from reticent.tasks.histogram_kernels import add_up  # loads Numba
 
         exposure, (starts, columns, entries) = self.exposure, self._by_item
-        overall = (rates @ exposure.rows.T.astype(np.float64)).max(axis=1)
+        overall = np.zeros(len(rates))
+        if self.weighted:  # only weights ask how much room an item has
+            overall = (rates @ exposure.rows.T.astype(np.float64)).max(axis=1)
         sums = np.zeros(rates.shape, dtype=np.int64)
         add_up(
             people.offsets,
@@ -200,92 +201,6 @@ class Histograms:
         )
         return sums
 
-    def batches(
-        self, batches: Iterable[Any], *, preferences: Preferences, provider: str, source: Source
-    ) -> Iterator[Any]:
-        """From Arrow record batches of people to record batches of released histograms.
-
-        In: ``person``, ``items`` (a list of names, or of places in the catalogue) and, where people
-        have their own, ``weights`` (a list as long as items), ``epsilon`` and ``budgets`` (a list,
-        one per attribute). What is missing is taken from ``preferences``. Out: ``person``,
-        ``histogram``, ``scale`` and ``epsilon``. Nothing depends on how rows are cut into batches.
-        """
-        arrow = _arrow()
-        plan, _ = plan_for(self.catalogue, preferences, provider, goal=self.goal, unit=self.unit)
-        needed = preferences.weighted_for(provider)
-        require(self.weighted or not needed, "weighted", False, "true for these preferences")
-        task = self
-        if plan.attributes != self.catalogue.attributes:  # some are withheld, or nobody's
-            task = replace(self, catalogue=self.catalogue.only(plan.attributes))
-        named = preferences.weights(self.catalogue.items, provider=provider)
-        wishes = np.array([float(weight) for weight in named])
-        for batch in batches:
-            yield task._batch(arrow, batch, wishes, plan, source)
-
-    def _batch(
-        self,
-        arrow: Any,
-        batch: Any,
-        wishes: NDArray[np.float64],
-        plan: HistogramPlan,
-        source: Source,
-    ) -> Any:
-        count, width = batch.num_rows, len(self.exposure.attributes)
-        names = set(batch.schema.names)
-        for name in ("person", "items"):
-            require(name in names, "batch", sorted(names), f"a batch with a column {name!r}")
-        offsets, held = _list(batch, "items")
-        items = self._places(arrow, held)
-        weights = self._weights(batch, names, wishes, offsets, items)
-        person = batch.column("person")
-        if not names & {"budgets", "epsilon"} and plan.mechanism.exposure == self.exposure:
-            released = self.release_alike(offsets, items, plan=plan, weights=weights, source=source)
-            return released.batch(arrow, person)
-        budgets = np.tile([float(t) for t in plan.budgets], (count, 1))
-        if "budgets" in names:
-            cuts, rows = _list(batch, "budgets")
-            each = bool((np.diff(cuts) == width).all())  # a shorter list would move all others
-            require(each, "budgets", "other lists", f"a list of {width} for each person")
-            budgets = np.asarray(rows, dtype=np.float64).reshape(count, width)
-        epsilon = np.full(count, float(plan.epsilon))
-        if "epsilon" in names:
-            epsilon = np.asarray(batch.column("epsilon"), dtype=np.float64)
-        released = self.release(
-            offsets, items, budgets=budgets, epsilon=epsilon, weights=weights, source=source
-        )
-        return released.batch(arrow, person)
-
-    def _places(self, arrow: Any, values: Any) -> NDArray[np.int64]:
-        if arrow.types.is_integer(values.type):
-            whole = values.cast(arrow.int64(), safe=False)
-            return np.asarray(whole.fill_null(-1), dtype=np.int64)
-        kind = values.type.value_type if arrow.types.is_dictionary(values.type) else values.type
-        named = arrow.types.is_string(kind) or arrow.types.is_large_string(kind)
-        named = named or arrow.types.is_null(kind)
-        require(named, "items", str(kind), "lists of names, or of places in the catalogue")
-        found = import_module("pyarrow.compute").index_in(
-            values.cast(arrow.string()), value_set=arrow.array(self.catalogue.items, arrow.string())
-        )
-        return np.asarray(found.fill_null(-1), dtype=np.int64)
-
-    def _weights(
-        self,
-        batch: Any,
-        names: set[str],
-        wishes: NDArray[np.float64],
-        offsets: NDArray[np.int64],
-        items: NDArray[np.int64],
-    ) -> NDArray[np.float64] | None:
-        if not self.weighted:
-            require("weights" not in names, "weights", "given", "given to a weighted task only")
-            return None
-        if "weights" in names:
-            cuts, weights = _list(batch, "weights")
-            same = np.array_equal(cuts, offsets)
-            require(same, "weights", "lists of other lengths", "lists as long as items")
-            return np.asarray(weights, dtype=np.float64)
-        return np.asarray(np.where(items >= 0, wishes[items.clip(min=0)], 0.0))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _People:
@@ -294,20 +209,6 @@ class _People:
     offsets: NDArray[np.int64]
     items: NDArray[np.int64]
     weights: NDArray[np.int64]
-
-
-def _arrow() -> Any:
-    try:
-        return import_module("pyarrow")
-    except ImportError:
-        raise MissingExtra("Arrow batches", "arrow") from None
-
-
-def _list(batch: Any, name: str) -> tuple[NDArray[np.int64], Any]:
-    """Where each person's list starts and ends, and all lists in one; a missing list is empty."""
-    column = batch.column(name)
-    lengths = import_module("pyarrow.compute").list_value_length(column).fill_null(0)
-    return np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64))]), column.flatten()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -320,17 +221,3 @@ class ManyHistograms:
     epsilon: NDArray[np.float64]
     gap: NDArray[np.float64]
     private: bool
-
-    def batch(self, arrow: Any, person: Any) -> Any:
-        """As an Arrow record batch; the schema says what the numbers are called."""
-        width = len(self.attributes)
-        marks = {"attributes": json.dumps(self.attributes), "private": json.dumps(self.private)}
-        lists = [
-            arrow.FixedSizeListArray.from_arrays(arrow.array(part.reshape(-1)), width)
-            for part in (self.values, self.scales)
-        ]
-        return arrow.RecordBatch.from_arrays(
-            [person, *lists, arrow.array(self.epsilon)],
-            names=["person", "histogram", "scale", "epsilon"],
-            metadata={f"reticent.{key}": value for key, value in marks.items()},
-        )

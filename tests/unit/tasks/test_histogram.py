@@ -49,7 +49,7 @@ def silent(monkeypatch) -> None:
     """No noise: what is released is the histogram itself."""
     nothing = lambda *, scale, size=None, source: np.zeros(size or len(scale), dtype=np.int64)  # noqa: E731
     monkeypatch.setattr("reticent.mechanisms.multilevel.discrete_laplace", nothing)
-    monkeypatch.setattr("reticent.tasks.histogram_batches.discrete_laplace", nothing)
+    monkeypatch.setattr("reticent.noise.rows.discrete_laplace", nothing)
 
 
 def ask(items, preferences, provider="filmclub.example"):
@@ -178,80 +178,6 @@ def test_everybody_has_their_own_budgets(unit) -> None:
         assert all(t <= Fraction(repr(float(b))) for t, b in zip(alone, own, strict=True))
     assert (released.gap <= 1e-9).all()
     assert not released.private
-
-
-def test_arrow_batches_do_not_depend_on_where_they_are_cut(silent) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    table = arrow.table(
-        {
-            "person": ["ann", "bob", "cid", "dot"],
-            "items": [["Heat", "Heat", "Ran"], None, ["Nowhere"], ["Up", None, "Glory"]],
-        }
-    )
-    rows = []
-    for size in (1, 3, 4):
-        batches = Histograms(FILMS).batches(
-            table.to_batches(max_chunksize=size),
-            preferences=wishes(),
-            provider="filmclub.example",
-            source=Source.seeded(1),
-        )
-        whole = arrow.Table.from_batches(list(batches))
-        rows.append(whole.column("histogram").to_pylist())
-        assert whole.column("person").to_pylist() == ["ann", "bob", "cid", "dot"]
-        assert whole.schema.metadata[b"reticent.attributes"] == b'["Crime", "Drama", "War"]'
-    assert rows[0] == rows[1] == rows[2] == [[1, 1, 0.5], [0, 0, 0], [0, 0, 0], [0, 2, 1]]
-
-
-def test_arrow_batches_with_budgets_and_weights_of_their_own(silent) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    batch = arrow.record_batch(
-        {
-            "person": [1, 2],
-            "items": arrow.array([[0, 1], [2]]),
-            "weights": arrow.array([[0.5, 1.0], [0.0]]),
-            "epsilon": [0.3, 0.1],
-            "budgets": arrow.array([[0.1, 0.2, 0.3]] * 2),
-        }
-    )
-    task = Histograms(FILMS, weighted=True)
-    (out,) = task.batches(
-        [batch.slice(0, 2)],
-        preferences=wishes(items="default = 0.5"),
-        provider="filmclub.example",
-        source=Source.seeded(1),
-    )
-    assert out.column("histogram").to_pylist() == [[0.5, 1.5, 0], [0, 0, 0]]
-    assert out.column("epsilon").to_pylist() == [0.3, 0.1]
-    (part,) = task.batches(
-        [batch.slice(1, 1)],
-        preferences=wishes(items="default = 0.5"),
-        provider="filmclub.example",
-        source=Source.seeded(1),
-    )
-    assert part.column("scale").to_pylist() == out.column("scale").to_pylist()[1:]
-
-
-@pytest.mark.parametrize(
-    ("columns", "problem"),
-    [
-        ({"items": [[0]]}, "'person'"),
-        ({"person": [1]}, "'items'"),
-        ({"person": [1], "items": [[0]], "budgets": [[0.1]]}, "a list of 3 for each"),
-        ({"person": [1], "items": [[0]], "epsilon": [-1.0]}, "positive"),
-        ({"person": [1], "items": [[0]], "weights": [[0.5, 0.5]]}, "as long as items"),
-    ],
-)
-def test_batches_of_another_form(columns, problem) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    batches = Histograms(FILMS, weighted=True).batches(
-        [arrow.record_batch(columns)],
-        preferences=wishes(),
-        provider="filmclub.example",
-        source=Source.seeded(1),
-    )
-    with pytest.raises(ParameterError, match=problem):
-        list(batches)
 
 
 # post-processing

@@ -1,0 +1,348 @@
+"""``reticent batch``: everybody of a table of any size, over all cores.
+
+Not here  how it is done (running/), small tables and single people (histogram.py, profile.py).
+
+A run that was broken off is taken up by the same command: its key is kept beside the output.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from reticent.cli.charging import LEDGER, PRINCIPAL, LedgerOption, Paid, Purse, opened, shown
+from reticent.cli.charging_words import NOTED
+from reticent.cli.failures import Failure, Refusal
+from reticent.cli.histogram_plan import (
+    CatalogueFile,
+    Goal,
+    GoalOption,
+    PreferencesFile,
+    Provider,
+    doubts,
+    hidden,
+    plan_of,
+    read_both,
+)
+from reticent.cli.mapping import IdColumn
+from reticent.cli.mapping_files import read_mapping
+from reticent.cli.output import Json, say, say_json, talk
+from reticent.cli.plan import DryRun, Outlook, Plan, Yes, agreement, published, spelled
+from reticent.cli.profile import MappingFile, scope_of
+from reticent.cli.profile_plan import BitsPlan
+from reticent.cli.profile_wishes import Asked, kept_limits, read_wishes
+from reticent.cli.release import CARDS, CardFile, card_fields, check_files, say_card, write_card
+
+if TYPE_CHECKING:
+    from reticent.guarantees.card import Budget, Card
+    from reticent.running import Ran
+    from reticent.tasks.batched import Batched
+
+app = typer.Typer(
+    help="Release everybody of a table of any size, over all cores.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+Tables: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        help="A file, or a folder of files: .parquet, .arrow, .csv or .csv.gz.", metavar="TABLE"
+    ),
+]
+Out: TypeAlias = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        help="The folder of Parquet files to make, named .parquet; it is there whole or not at "
+        "all.",
+        metavar="FOLDER",
+    ),
+]
+Key: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        help="The name of this release in the ledger: nobody is drawn or charged twice under it. "
+        "[default: the one this output was begun with, or a new one]",
+        metavar="KEY",
+    ),
+]
+Processes: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--processes", help="How many to use.  [default: one for each core]", metavar="N", min=1
+    ),
+]
+
+
+@app.callback()
+def batch() -> None:
+    """Release everybody of a table of any size, over all cores."""
+
+
+@app.command("histogram")
+def histogram(
+    context: typer.Context,
+    table: Tables,
+    catalogue_path: CatalogueFile,
+    provider: Provider,
+    out: Out,
+    preferences: PreferencesFile = Path("preferences.toml"),
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            help="Who and what: two columns, of which the second may hold lists.  [default: "
+            "person,items where items are lists, else user,item]",
+            metavar="NAMES",
+        ),
+    ] = None,
+    goal: GoalOption = Goal.mse,
+    own: Annotated[
+        str,
+        typer.Option(
+            "--own",
+            help="Columns in which people have limits of their own, some of weights, epsilon and "
+            "budgets; they narrow what the preferences allow.",
+            metavar="NAMES",
+        ),
+    ] = "",
+    card: CardFile = None,
+    ledger: LedgerOption = LEDGER,
+    key: Key = None,
+    processes: Processes = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Everybody's noisy histogram for a provider, from Parquet, Arrow or CSV to Parquet.
+
+    A row is a person with a list of items, or one item of a person. Memory does not grow with the
+    table. Everybody is charged once, before anything can be seen; if somebody has too little left
+    nobody is. After a crash the same command goes on where it stopped.
+    """
+    from reticent.mechanisms.base import Release
+    from reticent.tasks.histogram import ReleasedHistogram
+    from reticent.tasks.histogram_arrow import HistogramBatches
+
+    check_files(card, suffixes=CARDS)
+    catalogue, wishes = read_both(catalogue_path, preferences)
+    made, grant = plan_of(catalogue, wishes, provider, goal, False)
+    agreed = Plan(
+        "batch-histogram",
+        f"everybody's noisy histogram for {provider}",
+        {"who sees all of it": made.mechanism.guarantee().overall},
+        made.mechanism.utility().sentence,
+        doubts(wishes, provider),
+        note=hidden(wishes),
+    )
+    if dry_run:
+        agreed.say(as_json, Purse(ledger, key, quiet=as_json).outlook(None, agreed.charge))
+        return
+    agree = agreement(context, yes)
+    who, what, rows = _form(table, columns)
+    limits = tuple(name.strip() for name in own.split(",") if name.strip())
+    if limits and rows == "items":
+        raise Failure("--own needs a row for each person", why="this table has one for each item")
+    job = HistogramBatches.of(
+        catalogue, wishes, provider, goal=goal.value, own=limits, person=who, items=what
+    )
+    agree(agreed)
+    ran, budget = _run(context, job, table, out, key, ledger, rows, processes, as_json)
+    files: Any = dict(ran.files)
+    whole = ReleasedHistogram(
+        Release(files, ran.event, made.mechanism),
+        made,
+        grant,
+        budget,
+        ran.replayed,
+    )
+    told = whole.card(agreed.title, model="central", command=published(context))
+    facts = {"provider": provider, "withheld": list(grant.withheld)}
+    _say("batch-histogram/1", ran, budget, agreed, told, card, ledger, as_json, facts)
+
+
+@app.command("profile")
+def profile(
+    context: typer.Context,
+    mapping: MappingFile,
+    table: Tables,
+    out: Out,
+    id_column: IdColumn = None,
+    preferences: Annotated[
+        Path | None,
+        typer.Option(
+            "--preferences",
+            help="A preferences file whose [hide] limits must be kept.  [default: "
+            "preferences.toml, if there is one]",
+            metavar="FILE",
+        ),
+    ] = None,
+    provider: Annotated[
+        str | None,
+        typer.Option("--provider", help="Who gets the profiles.", metavar="PROVIDER"),
+    ] = None,
+    card: CardFile = None,
+    ledger: LedgerOption = LEDGER,
+    key: Key = None,
+    processes: Processes = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Everybody's profile through a mapping, from Parquet, Arrow or CSV to Parquet.
+
+    A row is a person. Only the columns of the mapping leave, and the column that names people.
+    Everybody is noted in the ledger once; after a crash the same command goes on where it stopped.
+    """
+    from reticent.mechanisms.base import Release
+    from reticent.tasks.charged import ANYONE
+    from reticent.tasks.leakage import secret_bits
+    from reticent.tasks.recoding_arrow import ProfileBatches
+
+    check_files(card, suffixes=CARDS)
+    recoding = read_mapping(mapping)
+    wishes = read_wishes(preferences, provider)
+    mechanism = recoding.mechanism
+    cautions = Asked(recoding, mapping, table, readable=False).cautions(wishes)
+    whom = "" if provider is None else f" for {provider}"
+    agreed = BitsPlan(
+        "batch-profile",
+        f"everybody's profile{whom}, hiding {mechanism.secret}",
+        {},
+        mechanism.utility().sentence,
+        "; ".join(cautions),
+        secret_bits(recoding),
+        mechanism.guarantee().guesses or (1.0, 1.0),
+    )
+    purse = Purse(ledger, key, quiet=as_json)
+    if dry_run:
+        facts = {"ledger": purse.where, "allowed": True}
+        noted = Outlook(f"ledger: {purse.where}: {NOTED}", facts)
+        agreed.say(as_json, noted)
+        return
+    agree = agreement(context, yes)
+    agree(agreed)
+    job = ProfileBatches(recoding, person=id_column or "user", provider=provider or ANYONE)
+    ran, budget = _run(context, job, table, out, key, ledger, "people", processes, as_json)
+    files: Any = dict(ran.files)
+    told = Release(files, ran.event, mechanism).card(
+        agreed.title,
+        scope=scope_of(mechanism, own_device=False),
+        budget=budget,
+        preferences=kept_limits(wishes),
+        command=published(context),
+    )
+    facts = {"provider": provider}
+    _say("batch-profile/1", ran, budget, agreed, told, card, ledger, as_json, facts)
+
+
+def _form(table: Path, columns: str | None) -> tuple[str, str, Any]:
+    """Who, what, and whether a row is a person or one of their items."""
+    from reticent.running.inputs import files_of, lists_in
+
+    first = files_of([table])[0]
+    listed = lists_in(first)
+    if columns is None:
+        return ("person", "items", "people") if "items" in listed else ("user", "item", "items")
+    names = [name.strip() for name in columns.split(",")]
+    if len(names) != 2 or not all(names):
+        raise Failure("--columns must be two names, as user,item")
+    return names[0], names[1], "people" if names[1] in listed else "items"
+
+
+def _run(
+    context: typer.Context,
+    job: Batched,
+    table: Path,
+    out: Path,
+    key: str | None,
+    address: str,
+    rows: Any,
+    processes: int | None,
+    quiet: bool,
+) -> tuple[Ran, Budget]:
+    """Release, and what the ledger says of whoever has lost most."""
+    from reticent.errors import BudgetExceeded
+    from reticent.running import run
+    from reticent.running.merging import most_spent
+    from reticent.running.staging import Staging
+    from reticent.tasks.charged import new_key
+
+    staging = Staging(out.absolute())
+    key = key or staging.key() or new_key()
+    with opened(address) as ledger, _shown() as progress:
+        try:
+            ran = run(
+                job,
+                table,
+                out,
+                key=key,
+                ledger=ledger,
+                rows=rows,
+                processes=processes,
+                principal=PRINCIPAL,
+                progress=progress,
+            )
+        except BudgetExceeded as error:
+            raise Refusal(
+                str(error),
+                why="nothing can be seen; what was drawn waits for the same command",
+                next_command=spelled(context, "--dry-run", without=("dry_run",)),
+            ) from None
+        except BaseException:
+            if staging.manifest() is not None and not quiet:
+                talk("broken off; what was drawn is kept, and the same command goes on")
+            raise
+        return ran, most_spent(ledger, job, ran.people)
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar on stderr, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True, highlight=False)
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda what, done, total: bar.update(
+            task, description=what, completed=done, total=total or None
+        )
+
+
+def _say(
+    schema: str,
+    ran: Ran,
+    budget: Budget,
+    agreed: Plan,
+    made: Card,
+    card: Path | None,
+    address: str,
+    as_json: bool,
+    facts: dict[str, Any],
+) -> None:
+    paid = Paid(ran.files, budget, ran.replayed, shown(address), ran.key)
+    write_card(made, card)
+    if as_json:
+        where = {"out": str(ran.out), "people": ran.people, "files": dict(ran.files)}
+        told = {**agreed.fields(), **paid.fields(), **card_fields(made, card)}
+        say_json(schema, **where, **facts, **told)
+        return
+    say(f"{ran.people:,} people: {ran.out}")
+    before = "answered before, repeated; " if ran.replayed else ""
+    limit = "no limit" if budget.limit == "none" else budget.limit
+    most = f"the most anybody has spent is epsilon {budget.spent} of {limit}"
+    talk(f"ledger: {paid.ledger}, key {paid.key}: {before}{most}")
+    talk(paid.cost(f"{agreed.cost()}, of each person"))
+    say_card(made, card)

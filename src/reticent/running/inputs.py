@@ -1,0 +1,205 @@
+"""Tables of any size, cut into parts that processes read by themselves.
+
+Notation  a piece = some row groups of a Parquet file, some batches of an Arrow file, or a file of
+          rows that was set aside
+Not here  tables with a line per item (gathering.py), what is drawn (drawing.py).
+
+How a file is cut depends on the file alone, so a run that is taken up again finds the same parts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from reticent.data.interactions import TableError
+from reticent.errors import ParameterError, require
+from reticent.tasks.batched import arrow
+
+Format: TypeAlias = Literal["parquet", "arrow", "csv", "lines"]
+FORMATS: dict[str, Format] = {
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".csv": "csv",
+    ".csv.gz": "csv",
+}
+ROWS = 1 << 17
+"""Rows of a part, or a whole row group if that is larger."""
+BATCH = 1 << 16
+"""Rows that are held in memory at a time."""
+_CSV_BLOCK = 1 << 24  # bytes
+_ENDS = 1 << 16  # bytes of either end of a file that tell it from another
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Row groups, or batches, ``first`` to ``last`` - 1 of a file with so many rows."""
+
+    file: str
+    format: Format
+    first: int
+    last: int
+    rows: int
+
+    def plain(self) -> dict[str, Any]:
+        """As plain data for a manifest."""
+        return asdict(self)
+
+
+def format_of(path: Path) -> Format:
+    """How a file is to be read, by its name."""
+    name = path.name.casefold()
+    found = [kind for suffix, kind in FORMATS.items() if name.endswith(suffix)]
+    if not found:
+        raise ParameterError("table", f"files named {', '.join(FORMATS)}", path.name)
+    return found[0]
+
+
+def files_of(inputs: Sequence[str | Path]) -> list[Path]:
+    """Files as they are given; of a folder, those in it that are not hidden."""
+    found: list[Path] = []
+    for given in map(Path, inputs):
+        if given.is_dir():
+            inside = sorted(path for path in given.iterdir() if path.name[0] not in "._")
+            require(bool(inside), "table", given.name, "a file, or a folder with some in it")
+            found += inside
+        else:
+            found.append(given)
+    for path in found:
+        format_of(path)
+        if not path.is_file():
+            raise TableError(path.name, "is not there")
+    require(bool(found), "table", "none", "one or more")
+    return found
+
+
+def pieces_of(files: Sequence[Path], rows: int = ROWS) -> list[Piece]:
+    """Parquet and Arrow files in pieces of at least ``rows`` rows, or what is left of a file."""
+    found: list[Piece] = []
+    for path in files:
+        sizes = _sizes(path)
+        first = held = 0
+        for place, size in enumerate(sizes, start=1):
+            held += size
+            if held >= rows or place == len(sizes):
+                found.append(Piece(str(path.absolute()), format_of(path), first, place, held))
+                first, held = place, 0
+    return found
+
+
+def _sizes(path: Path) -> list[int]:
+    """Rows of each row group or batch."""
+    with _readable(path):
+        if format_of(path) == "parquet":
+            meta = import_module("pyarrow.parquet").read_metadata(path)
+            return [meta.row_group(place).num_rows for place in range(meta.num_row_groups)]
+        with import_module("pyarrow.ipc").open_file(str(path)) as file:
+            return [file.get_batch(place).num_rows for place in range(file.num_record_batches)]
+
+
+def batches_of(piece: Piece, columns: Sequence[str]) -> Iterator[Any]:
+    """The rows of a piece, as record batches of those of ``columns`` that the file has."""
+    path = Path(piece.file)
+    with _readable(path):
+        if piece.format == "parquet":
+            parquet = import_module("pyarrow.parquet")
+            coded = _texts(parquet.read_metadata(path).schema, columns[1:])
+            with parquet.ParquetFile(path, memory_map=True, read_dictionary=coded) as file:
+                wanted = [name for name in file.schema_arrow.names if name in columns]
+                groups = list(range(piece.first, piece.last))
+                yield from file.iter_batches(
+                    batch_size=BATCH, row_groups=groups, columns=wanted, use_threads=False
+                )
+            return
+        with import_module("pyarrow.ipc").open_file(str(path)) as file:
+            for place in range(piece.first, piece.last):
+                batch = file.get_batch(place)
+                wanted = [name for name in batch.schema.names if name in columns]
+                batch = batch.select(wanted)
+                for at in range(0, batch.num_rows, BATCH):
+                    yield batch.slice(at, BATCH)
+
+
+def _texts(schema: Any, columns: Sequence[str]) -> list[str]:
+    """Columns of text, which Parquet holds as numbers of texts: there is no need to spell them.
+
+    Those in lists must be spelt: Arrow does not read them otherwise from several row groups.
+    """
+    leaves = [schema.column(place) for place in range(len(schema))]
+    texts = [leaf.path for leaf in leaves if leaf.logical_type.type == "STRING"]
+    return [path for path in texts if path in columns]
+
+
+def csv_batches(path: Path, columns: Sequence[str]) -> Iterator[Any]:
+    """The rows of a CSV file as batches of text; what is empty is missing."""
+    csv, pa = import_module("pyarrow.csv"), arrow()
+    with _readable(path):
+        kinds = csv.ConvertOptions(
+            column_types=dict.fromkeys(columns, pa.string()),
+            strings_can_be_null=True,
+            null_values=[""],
+            quoted_strings_can_be_null=True,
+        )
+        how = csv.ReadOptions(block_size=_CSV_BLOCK, use_threads=False)
+        with csv.open_csv(str(path), read_options=how, convert_options=kinds) as lines:
+            wanted = [name for name in lines.schema.names if name in columns]
+            for batch in lines:
+                yield batch.select(wanted)
+
+
+def columns_in(path: Path) -> list[str]:
+    """Names of the columns of a file."""
+    return list(_schema(path).names)
+
+
+def lists_in(path: Path) -> list[str]:
+    """Names of the columns that hold lists."""
+    pa = arrow()
+    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return [field.name for field in _schema(path) if any(test(field.type) for test in kinds)]
+
+
+def _schema(path: Path) -> Any:
+    with _readable(path):
+        if format_of(path) == "parquet":
+            return import_module("pyarrow.parquet").read_schema(path)
+        if format_of(path) == "arrow":
+            with import_module("pyarrow.ipc").open_file(str(path)) as file:
+                return file.schema
+        with import_module("pyarrow.csv").open_csv(str(path)) as lines:
+            return lines.schema
+
+
+def fingerprint(files: Sequence[Path]) -> str:
+    """Tells whether files are those of an earlier run: sizes, times and both ends of each."""
+    digest = hashlib.sha256()
+    for path in files:
+        about = path.stat()
+        digest.update(f"{path.absolute()}\0{about.st_size}\0{about.st_mtime_ns}\0".encode())
+        with path.open("rb") as file:
+            digest.update(file.read(_ENDS))
+            file.seek(max(about.st_size - _ENDS, 0))
+            digest.update(file.read(_ENDS))
+    return digest.hexdigest()
+
+
+class _readable:  # noqa: N801, reads as a word after ``with``
+    """What Arrow says of a broken file may hold its values: it is not passed on."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        arrow()
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, arrow().lib.ArrowException):
+            told = f"cannot be read as {format_of(self.path).capitalize()}"
+            raise TableError(self.path.name, told) from None
+        if isinstance(error, OSError):
+            raise TableError(self.path.name, "cannot be read") from None

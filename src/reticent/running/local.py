@@ -1,0 +1,336 @@
+"""The runner: parts over all cores, everybody charged once, then the whole shown at once.
+
+Theory    docs/theory/parts.md, Theorem 1 (one answer and one charge)
+Not here  what one process does (drawing.py), the folder (staging.py), charging (merging.py).
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from reticent.errors import ParameterError, require
+from reticent.guarantees import Event
+from reticent.ledger import Ledger
+from reticent.noise import Source
+from reticent.rational import whole
+from reticent.running import gathering, inputs
+from reticent.running.drawing import Told, charges_in, draw_part, people_in
+from reticent.running.inputs import Piece
+from reticent.running.merging import Part, check_key, merge
+from reticent.running.people import comes_twice
+from reticent.running.staging import Staging, StagingError, shown_before, write_whole
+from reticent.tasks.batched import Batched, arrow
+from reticent.tasks.charged import LIBRARY
+
+Rows: TypeAlias = Literal["people", "items"]
+"""What a row of the table is: a person, or one item of a person."""
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done and how much there is; 0 where nobody knows."""
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A release that can be seen now; ``files`` are its files, each with its SHA-256."""
+
+    out: Path
+    people: int
+    files: Mapping[str, str]
+    key: str
+    event: Event
+    charged: int
+    replayed: bool
+
+
+def run(
+    job: Batched,
+    table: str | Path | Sequence[str | Path],
+    out: str | Path,
+    *,
+    key: str,
+    ledger: Ledger | None,
+    source: Source | None = None,
+    rows: Rows = "people",
+    processes: int | None = None,
+    principal: str = LIBRARY,
+    progress: Progress | None = None,
+) -> Ran:
+    """Release everybody of a table of any size, as a folder of Parquet files.
+
+    ``table`` is one or more files or folders: Parquet, Arrow, CSV. The same ``key`` takes up a run
+    that was broken off, and repeats one that was finished, without another draw or charge. Without
+    a ledger nobody is charged, and it is yours to count what everybody lost. All cores work unless
+    ``processes`` says how many.
+    """
+    arrow()
+    check_key(key)
+    source = Source.system() if source is None else source
+    given = [table] if isinstance(table, (str, Path)) else list(table)
+    run_ = _Run(job, Path(out), key, ledger, source, rows, _count(processes), principal, progress)
+    return run_.whole(given)
+
+
+def _count(processes: int | None) -> int:
+    if processes is None:
+        return len(os.sched_getaffinity(0))
+    return whole(processes, "processes", least=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Run:
+    job: Batched
+    out: Path
+    key: str
+    ledger: Ledger | None
+    source: Source
+    rows: Rows
+    processes: int
+    principal: str
+    progress: Progress | None
+
+    def whole(self, given: Sequence[str | Path]) -> Ran:
+        self._check_out()
+        staging = Staging(self.out.absolute())
+        about = shown_before(staging.out)
+        if about is not None:
+            return self._again(staging, about)
+        files = inputs.files_of(given)
+        self._check_columns(files)
+        with staging.alone():
+            about = shown_before(staging.out)  # somebody may have finished it meanwhile
+            if about is not None:
+                return self._again(staging, about)
+            return self._make(staging, files)
+
+    def _check_out(self) -> None:
+        good = self.out.suffix == ".parquet"
+        require(good, "out", self.out.name, "named .parquet: a folder of Parquet files")
+        if not os.access(self.out.absolute().parent, os.W_OK | os.X_OK):
+            raise StagingError(f"{self.out} cannot be made: its folder is missing or closed")
+
+    def _check_columns(self, files: Sequence[Path]) -> None:
+        """Before anything is drawn; what is missing is named, what is there is not."""
+        needed = self.job.columns[:2] if self.rows == "items" else self.job.columns
+        for path in files:
+            has = inputs.columns_in(path)
+            for name in needed:
+                if name not in has:
+                    raise ParameterError("table", f"with a column {name!r}", path.name)
+
+    def _told(self, files: Sequence[Path]) -> dict[str, Any]:
+        return {
+            "key": self.key,
+            "release": self.job.fingerprint,
+            "table": inputs.fingerprint(files),
+            "rows": self.rows,
+            "private": self.source.private,
+        }
+
+    def _make(self, staging: Staging, files: Sequence[Path]) -> Ran:
+        told, held = self._told(files), staging.manifest()
+        if held is None:
+            staging.begin(told)
+        elif any(held.get(name) != value for name, value in told.items()):
+            other = [name for name, value in told.items() if held.get(name) != value]
+            raise StagingError(
+                f"{self.out.name} was begun with another {' and another '.join(other)}: give the "
+                f"same again to go on, or remove {staging.home.name} to drop what nobody has seen"
+            )
+        with _pool(self.processes) as submit:
+            named = dict(self._pieces(staging, files, submit))
+            drawn = self._draw(staging, named, submit)
+        self._check_people(staging, drawn)
+        event = self.job.event(self.source)
+        people = sum(one.people for one in drawn)
+        charged = self._charge(staging, event, drawn, people)
+        digests = {f"part-{one.name}.parquet": one.digest for one in drawn if one.people}
+        staging.show(
+            {
+                "key": self.key,
+                "release": self.job.fingerprint,
+                "people": people,
+                "sha256": digests,
+                "counted": self.ledger is not None,
+                "private": self.source.private,
+                "event": json.loads(event.to_json()),
+            }
+        )
+        return Ran(self.out, people, digests, self.key, event, charged, replayed=False)
+
+    def _again(self, staging: Staging, about: dict[str, Any]) -> Ran:
+        same = about.get("key") == self.key and about.get("release") == self.job.fingerprint
+        if not same:
+            raise StagingError(
+                f"{self.out.name} is there already and holds another release: choose another name"
+            )
+        if staging.home.exists():  # the run that showed it was broken off before it could clear up
+            staging.clear()
+        event = Event.from_json(json.dumps(about["event"]))
+        return Ran(
+            self.out, about["people"], about["sha256"], self.key, event, charged=0, replayed=True
+        )
+
+    def _pieces(
+        self, staging: Staging, files: Sequence[Path], submit: _Submit
+    ) -> Iterator[tuple[str, Piece]]:
+        """All parts by name."""
+        if self.rows == "items":
+            found = self._gathered(staging, files, submit)
+        else:
+            direct = [path for path in files if inputs.format_of(path) != "csv"]
+            found = inputs.pieces_of(direct)
+            for path in files:
+                if inputs.format_of(path) == "csv":
+                    found += _set_aside(path, self.job.columns, staging, len(found))
+        for number, piece in enumerate(found):
+            yield f"{number:05d}", piece
+
+    def _gathered(self, staging: Staging, files: Sequence[Path], submit: _Submit) -> list[Piece]:
+        buckets, done = gathering.buckets_for(files), staging.home / "gathered.json"
+        if not done.exists():
+            for path in staging.home.glob("lines-*"):
+                path.unlink()
+            person, item = self.job.columns[:2]
+            tasks = [[p] for p in _csv_pieces(files)] + _shares(files, 4 * self.processes)
+            jobs = [
+                submit(gathering.deal_out, part, person, item, staging.home, buckets, task)
+                for task, part in enumerate(tasks)
+            ]
+            for at, future in enumerate(jobs, start=1):
+                future.result()
+                self._say("bringing lines together", at, len(jobs))
+            write_whole(done, b"{}")
+        return [Piece(str(staging.home), "lines", place, place + 1, 0) for place in range(buckets)]
+
+    def _draw(self, staging: Staging, named: dict[str, Piece], submit: _Submit) -> list[Told]:
+        """Draw all parts, a few at a time, so that memory does not grow with the table."""
+        total = sum(piece.rows for piece in named.values())
+        found: list[Told] = []
+        waiting: set[Future[Told]] = set()
+        packed = pickle.dumps(self.job)
+        for name, piece in named.items():
+            waiting.add(submit(draw_part, packed, piece, staging, name, self.source))
+            while len(waiting) >= 2 * self.processes:
+                waiting = self._collect(waiting, found, total)
+        while waiting:
+            waiting = self._collect(waiting, found, total)
+        return sorted(found, key=lambda one: one.name)
+
+    def _collect(
+        self, waiting: set[Future[Told]], found: list[Told], total: int
+    ) -> set[Future[Told]]:
+        done, rest = wait(waiting, return_when=FIRST_COMPLETED)
+        found += [future.result() for future in done]
+        self._say("drawing", sum(one.people for one in found), total)
+        return rest
+
+    def _check_people(self, staging: Staging, drawn: Sequence[Told]) -> None:
+        """Nobody may be released twice under one charge."""
+        if self.rows == "items":
+            return
+
+        def columns() -> Iterable[Any]:
+            for one in drawn:
+                for column, _ in charges_in(staging.charges(one.name)):
+                    yield column
+
+        if comes_twice([one.numbers for one in drawn], columns):
+            staging.clear()  # nothing was charged and nobody saw it
+            raise ParameterError("table", "one row for each person", "somebody in two rows")
+
+    def _charge(self, staging: Staging, event: Event, drawn: Sequence[Told], people: int) -> int:
+        if self.ledger is None:
+            return 0
+
+        def parts() -> Iterator[Part]:
+            for one in drawn:
+                named, nano = people_in(staging.charges(one.name))
+                yield Part(one.name, named, nano, one.digest)
+
+        merged = merge(
+            self.job,
+            event,
+            parts,
+            key=self.key,
+            ledger=self.ledger,
+            principal=self.principal,
+            progress=lambda done: self._say("charging", done, people),
+        )
+        return merged.charged
+
+    def _say(self, what: str, done: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(what, done, total)
+
+
+def _set_aside(path: Path, columns: Sequence[str], staging: Staging, at: int) -> list[Piece]:
+    """The rows of a CSV file, which one process must read, in files for all of them."""
+    found: list[Piece] = []
+    held: list[Any] = []
+    for batch in (*inputs.csv_batches(path, columns), None):
+        held += [] if batch is None else [batch]
+        rows = sum(part.num_rows for part in held)
+        if not held or (batch is not None and rows < inputs.ROWS):
+            continue
+        name = f"{at + len(found):05d}"
+        if not staging.drawn(name):
+            with import_module("pyarrow.ipc").new_file(
+                str(staging.aside(name)), held[0].schema
+            ) as file:
+                for part in held:
+                    file.write_batch(part)
+        found.append(Piece(str(staging.aside(name)), "arrow", 0, len(held), rows))
+        held = []
+    return found
+
+
+def _csv_pieces(files: Sequence[Path]) -> list[Piece]:
+    """CSV files whole: where a line ends only who has read all before it knows."""
+    names = [path for path in files if inputs.format_of(path) == "csv"]
+    return [Piece(str(path.absolute()), "csv", 0, 1, 0) for path in names]
+
+
+def _shares(files: Sequence[Path], most: int) -> list[list[Piece]]:
+    """The pieces of all other files in at most so many lists."""
+    pieces = inputs.pieces_of([path for path in files if inputs.format_of(path) != "csv"])
+    return [part for part in (pieces[at::most] for at in range(most)) if part]
+
+
+_Submit: TypeAlias = Callable[..., Future[Any]]
+
+
+@contextmanager
+def _pool(processes: int) -> Iterator[_Submit]:
+    """Where work is done: in other processes, or in this one if one is enough."""
+    if processes == 1:
+        yield _here
+        return
+    # Not forked: a copy of a process with threads may wait for ever.
+    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    try:
+        yield pool.submit
+    except BrokenProcessPool:
+        raise StagingError(
+            "a process ended before its part was drawn; nobody was charged for what is missing: "
+            "run again with the same key. A script must call this under "
+            "if __name__ == '__main__'"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _here(work: Callable[..., Result], *arguments: Any) -> Future[Result]:
+    done: Future[Result] = Future()
+    done.set_result(work(*arguments))
+    return done

@@ -1,0 +1,157 @@
+"""The folder beside the output in which a release is made, and which only its owner may read.
+
+Notation  part-00017.parquet = what was drawn, charges-00017.parquet = people and what each loses
+Not here  what is in the parts (drawing.py), when the whole is shown (local.py).
+
+A file has its name only when it is whole and on the disk. The manifest is written first and says of
+what everything here is a part: another table, other preferences or another key are refused.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reticent.errors import ReticentError
+
+SCHEMA = "release-in-parts/1"
+ABOUT = "_reticent.json"
+"""What the finished output says of itself; readers of tables pass over names with a dash."""
+
+
+class StagingError(ReticentError):
+    """A release in parts that cannot begin, or cannot go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """Where a release is made until it is shown as ``out``."""
+
+    out: Path
+
+    @property
+    def home(self) -> Path:
+        """The folder, beside the output so that one rename is enough."""
+        return self.out.with_name(f".{self.out.name}.unreleased")
+
+    @property
+    def shown(self) -> Path:
+        """What will be the output."""
+        return self.home / "parts"
+
+    def part(self, name: str) -> Path:
+        """What was drawn for a part."""
+        return self.shown / f"part-{name}.parquet"
+
+    def charges(self, name: str) -> Path:
+        """Who is in a part, and what each loses."""
+        return self.home / f"charges-{name}.parquet"
+
+    def aside(self, name: str) -> Path:
+        """Rows that were set aside to become a part."""
+        return self.home / f"rows-{name}.arrow"
+
+    def drawn(self, name: str) -> bool:
+        """Whether a part is whole: its charges are the last that is written."""
+        return self.charges(name).exists()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else makes the same release meanwhile; the folder is made if it is not there."""
+        self.home.mkdir(mode=0o700, parents=False, exist_ok=True)
+        self.shown.mkdir(exist_ok=True)
+        handle = os.open(self.home / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise StagingError(f"{self.out.name} is being made by another run") from None
+            yield
+        finally:
+            os.close(handle)
+
+    def manifest(self) -> dict[str, Any] | None:
+        """What a run that was broken off was making, or nothing."""
+        return _read(self.home / "manifest.json")
+
+    def key(self) -> str | None:
+        """The key that the output, or a run that was broken off, has; None if there is neither."""
+        held = (_read(self.out / ABOUT) if self.out.is_dir() else None) or self.manifest()
+        return None if held is None else str(held.get("key"))
+
+    def begin(self, told: dict[str, Any]) -> None:
+        """Say what is made here, before anything is."""
+        write_whole(self.home / "manifest.json", json.dumps({"schema": SCHEMA, **told}).encode())
+
+    def show(self, about: dict[str, Any]) -> None:
+        """Make everything visible at once."""
+        told = json.dumps({"schema": SCHEMA, **about}, indent=2, ensure_ascii=False) + "\n"
+        write_whole(self.shown / ABOUT, told.encode())
+        os.rename(self.shown, self.out)
+        settle(self.out.parent)
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop what only the making needed."""
+        shutil.rmtree(self.home)
+
+
+def shown_before(out: Path) -> dict[str, Any] | None:
+    """What a finished output says of itself; an error if something else has its name."""
+    if not out.exists() and not out.is_symlink():
+        return None
+    about = _read(out / ABOUT) if out.is_dir() else None
+    if about is None:
+        raise StagingError(f"{out.name} is there already and is no release in parts")
+    return about
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        raise StagingError(f"{path.name} of this release is damaged") from None
+    if not isinstance(held, dict) or held.get("schema") != SCHEMA:
+        raise StagingError(f"{path.name} of this release is of another version")
+    return held
+
+
+def write_whole(path: Path, held: bytes) -> None:
+    """A file that is there whole or not at all, also after a loss of power."""
+    partial = path.with_name(f"{path.name}.partial")
+    with partial.open("wb") as file:
+        file.write(held)
+        file.flush()
+        os.fsync(file.fileno())
+    put(partial, path)
+
+
+def put(partial: Path, path: Path) -> None:
+    """Give a written file its name."""
+    os.replace(partial, path)
+    settle(path.parent)
+
+
+def settle(folder: Path) -> None:
+    """Names of a folder survive a loss of power."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
