@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import re
 import statistics
@@ -71,10 +72,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A figure to reach, by the key of its result."""
+    """A figure to reach, or not to pass, by the key of its result."""
 
     key: str
-    least: float
+    least: float = -math.inf
+    most: float = math.inf
+
+    @property
+    def words(self) -> str:
+        """As the table says it."""
+        if self.most < math.inf:
+            return f"goal at most {self.most:>7,.4g}"
+        return f"goal {self.least:>7,.4g}"
 
 
 def require_module(name: str, extra: str) -> None:
@@ -125,8 +134,9 @@ def report(
             )
     print("\nGoals")
     for goal in goals:
-        reached = "reached" if results[goal.key] >= goal.least else "NOT REACHED"
-        print(f"  {goal.key:<46} {results[goal.key]:>9,.4g}   goal {goal.least:>7,.4g}   {reached}")
+        within = goal.least <= results[goal.key] <= goal.most
+        reached = "reached" if within else "NOT REACHED"
+        print(f"  {goal.key:<46} {results[goal.key]:>9,.4g}   {goal.words}   {reached}")
 
 
 def explain_keys(title: str, results: Mapping[str, float], meanings: Mapping[str, str]) -> None:

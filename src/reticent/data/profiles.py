@@ -9,7 +9,6 @@ reported. Names of people and items are kept in the order of first appearance.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from reticent.data.labels import codes_of, places_of
 from reticent.errors import ParameterError, require
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class Profiles:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", self.weights.clip(0, FULL_WEIGHT))
-        rising = np.diff(self.indices, prepend=-1) > 0
+        rising = np.ones(self.indices.size, dtype=bool)
+        rising[1:] = self.indices[1:] > self.indices[:-1]
         starts = self.indptr[:-1]
         rising[starts[starts < rising.size]] = True
         require(bool(rising.all()), "indices", "other", "sorted and distinct in each row")
@@ -54,8 +55,8 @@ class Profiles:
         >>> len(club), club.n_items, club.row(0).tolist()
         (2, 2, [0, 1])
         """
-        who, names = _codes(people, "people")
-        what, catalogue = _codes(items, "items")
+        who, names = codes_of(people, "people")
+        what, catalogue = codes_of(items, "items")
         lines = f"{who.size} lines, as people"
         require(what.size == who.size, "items", f"{what.size} lines", lines)
         units = weight_units(weights)
@@ -66,6 +67,41 @@ class Profiles:
         if not named.all():
             who, what, units = who[named], what[named], units[named]
         return cls._from_entries(who, what, units, names, catalogue)
+
+    @classmethod
+    def of_lists(
+        cls,
+        people: ArrayLike,
+        offsets: NDArray[np.int64],
+        items: ArrayLike,
+        weights: ArrayLike | float = 1.0,
+    ) -> Profiles:
+        """From a list of items per person, end to end, as a list column of Arrow has them.
+
+        Person u has ``items[offsets[u]:offsets[u + 1]]``. Who has an empty list is kept; a person
+        or an item named twice counts as in a long table.
+
+        >>> club = Profiles.of_lists(["ann", "bob", "cid"], np.array([0, 2, 3, 3]), [7, 9, 9])
+        >>> len(club), club.sizes.tolist()
+        (3, [2, 1, 0])
+        """
+        numbers, names = codes_of(people, "people")
+        what, catalogue = codes_of(items, "items")
+        ends = np.asarray(offsets, dtype=np.int64)
+        fits = ends.shape == (numbers.size + 1,) and int(ends[0]) >= 0
+        fits = fits and bool((np.diff(ends) >= 0).all()) and int(ends[-1]) <= what.size
+        rule = "rising, one more than people, up to the number of items"
+        require(fits, "offsets", f"shape {ends.shape}", rule)
+        inside = slice(int(ends[0]), int(ends[-1]))
+        who, own = np.repeat(numbers, np.diff(ends)), what[inside]
+        units = weight_units(weights)
+        if units.ndim:
+            require(units.shape == what.shape, "weights", f"shape {units.shape}", "one per item")
+        units = np.broadcast_to(units, what.shape)[inside]
+        named = (who >= 0) & (own >= 0)
+        if not named.all():
+            who, own, units = who[named], own[named], units[named]
+        return cls._from_entries(who, own, units, names, catalogue)
 
     @classmethod
     def from_csr(cls, matrix: Any, weights: ArrayLike | None = None) -> Profiles:
@@ -127,8 +163,7 @@ class Profiles:
             units = (key & ((1 << (WEIGHT_BITS + 1)) - 1)).astype(np.int32)
             who, what = np.divmod(key >> (WEIGHT_BITS + 1), max(len(items), 1))
         else:
-            order = np.lexsort((units, what, who))
-            who, what, units = who[order], what[order], units[order]
+            who, what, units = _sorted_rows(who, what, units, (len(people), len(items)))
         first = np.ones(who.size, dtype=bool)
         first[1:] = (who[1:] != who[:-1]) | (what[1:] != what[:-1])
         indptr = np.zeros(len(people) + 1, dtype=np.int64)
@@ -196,9 +231,21 @@ class Profiles:
 
     def where(self, kept: NDArray[np.bool_]) -> Profiles:
         """Only the entries marked; people and catalogue stay."""
-        indptr = np.zeros(len(self) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(self.rows()[kept], minlength=len(self)), out=indptr[1:])
+        before = np.zeros(kept.size + 1, dtype=np.int64)
+        np.cumsum(kept, out=before[1:])
+        indptr = before[self.indptr]
         return replace(self, indptr=indptr, indices=self.indices[kept], weights=self.weights[kept])
+
+    def between(self, start: int, stop: int) -> Profiles:
+        """The people of rows ``start`` to ``stop``, over the same items."""
+        entries = slice(int(self.indptr[start]), int(self.indptr[stop]))
+        return replace(
+            self,
+            indptr=self.indptr[start : stop + 1] - self.indptr[start],
+            indices=self.indices[entries],
+            weights=self.weights[entries],
+            people=self.people[start:stop],
+        )
 
     def transposed(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
         """The inverted index: for each item its people, sorted, with their weights."""
@@ -209,12 +256,34 @@ class Profiles:
 
     def in_catalogue(self, people: Sequence[Any], items: Sequence[Any]) -> Profiles:
         """The same entries over declared people and items; entries outside are dropped."""
-        line = _places(self.people, people, "people")
-        column = _places(self.items, items, "items")
+        line = places_of(self.people, people, "people")
+        column = places_of(self.items, items, "items")
         who, what = line[self.rows()], column[self.indices]
         kept = (who >= 0) & (what >= 0)
         inside = self._from_entries(who[kept], what[kept], self.weights[kept], people, items)
         return replace(inside, private=self.private)
+
+
+def _sorted_rows(
+    who: NDArray[np.int64],
+    what: NDArray[np.int64],
+    units: NDArray[np.int32],
+    shape: tuple[int, int],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Entries by person and item, each once with its least weight, however many names there are."""
+    if (who[1:] < who[:-1]).any():
+        order = np.argsort(who, kind="stable")
+        who, what, units = who[order], what[order], units[order]
+    indptr = np.zeros(shape[0] + 1, dtype=np.int64)
+    np.cumsum(np.bincount(who, minlength=shape[0]), out=indptr[1:])
+    rows = sparse.csr_array((units.astype(np.int32), what.astype(np.int32), indptr), shape=shape)
+    rows.sort_indices()
+    what, units = rows.indices.astype(np.int64), rows.data
+    first = np.ones(who.size, dtype=bool)
+    first[1:] = (who[1:] != who[:-1]) | (what[1:] != what[:-1])
+    if not first.all():
+        units = np.minimum.reduceat(units, np.flatnonzero(first))
+    return who[first], what[first], units
 
 
 def weight_units(weights: ArrayLike | float) -> NDArray[np.int32]:
@@ -244,62 +313,3 @@ def _real(value: object) -> float:
         return np.inf if isinstance(value, int) and value > 0 else -np.inf
     except (TypeError, ValueError):
         return np.nan
-
-
-def _codes(labels: ArrayLike, name: str) -> tuple[NDArray[np.int64], Sequence[Any]]:
-    """Labels numbered in the order of first appearance, and the distinct ones in that order.
-
-    The type of a column of integers or texts is public. Anything else is named one by one, so
-    that no label decides how another one is read; a missing label is number -1.
-    """
-    array = labels if isinstance(labels, np.ndarray) else None
-    if array is None or array.dtype.kind not in "iuU":
-        return _named(labels, name)
-    distinct, number = _numbered(array, name)
-    first = np.full(distinct.size, number.size)
-    first[number[::-1]] = np.arange(number.size)[::-1]
-    order = np.argsort(first)[: np.count_nonzero(first < number.size)]
-    code = np.empty(distinct.size, dtype=np.int64)
-    code[order] = np.arange(order.size)
-    return code[number], distinct[order].tolist()
-
-
-def _named(labels: Any, name: str) -> tuple[NDArray[np.int64], Sequence[Any]]:
-    one_by_one = labels.tolist() if hasattr(labels, "tolist") else labels
-    if not isinstance(one_by_one, (list, tuple, range)) or getattr(labels, "ndim", 1) != 1:
-        raise ParameterError(name, "one label per line", f"shape {np.shape(labels)}")
-    codes: dict[Any, int] = {}
-    numbers = np.empty(len(one_by_one), dtype=np.int64)
-    for line, label in enumerate(one_by_one):
-        key = _label(label)
-        numbers[line] = -1 if key is None else codes.setdefault(key, len(codes))
-    return numbers, list(codes)
-
-
-def _label(label: object) -> str | bytes | int | float | None:
-    """The name that a label stands for: 2.0 is 2, and what is no name is missing."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    if isinstance(label, float):
-        return int(label) if label.is_integer() else None if math.isnan(label) else label
-    return label if isinstance(label, (str, bytes, int)) else None
-
-
-def _numbered(array: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Candidates for labels in any order, and for each line the number of its candidate."""
-    if array.ndim != 1:
-        raise ParameterError(name, "one label per line", f"shape {array.shape}")
-    if array.size == 0:
-        return array, np.empty(0, dtype=np.int64)
-    if array.dtype.kind in "iu":
-        low, high = int(array.min()), int(array.max())
-        if high - low < 4 * array.size and high < 1 << 62 and low > -(1 << 62):
-            return np.arange(low, high + 1), array.astype(np.int64) - low  # no need to sort
-    return np.unique(array, return_inverse=True)
-
-
-def _places(labels: Sequence[Any], declared: Sequence[Any], name: str) -> NDArray[np.int64]:
-    """Where each label stands among the declared ones, or -1."""
-    places = {label: i for i, label in enumerate(declared)}
-    require(len(places) == len(declared), name, "repeated labels", "distinct")
-    return np.array([places.get(label, -1) for label in labels], dtype=np.int64)

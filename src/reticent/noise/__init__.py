@@ -8,6 +8,7 @@ from reticent.noise.coins import bernoulli, bernoulli_exp
 from reticent.noise.grid import Grid, snapped_laplace
 from reticent.noise.laplace import LARGEST_SCALE, discrete_laplace
 from reticent.noise.pairs import PairNoise
+from reticent.noise.rows import laplace_rows
 from reticent.noise.selection import exponential, permute_and_flip
 from reticent.noise.sets import exponential_set
 from reticent.noise.source import Source
@@ -22,6 +23,7 @@ __all__ = [
     "discrete_laplace",
     "exponential",
     "exponential_set",
+    "laplace_rows",
     "permute_and_flip",
     "snapped_laplace",
 ]

@@ -7,17 +7,13 @@ Not here  what one process does (drawing.py), the folder (staging.py), charging 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 from reticent.errors import ParameterError, require
 from reticent.guarantees import Event
@@ -30,6 +26,7 @@ from reticent.running.inputs import Piece
 from reticent.running.merging import Part, check_key, merge
 from reticent.running.people import comes_twice
 from reticent.running.staging import Staging, StagingError, shown_before, write_whole
+from reticent.running.workers import Workers
 from reticent.tasks.batched import Batched, arrow
 from reticent.tasks.charged import LIBRARY
 
@@ -37,7 +34,6 @@ Rows: TypeAlias = Literal["people", "items"]
 """What a row of the table is: a person, or one item of a person."""
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done and how much there is; 0 where nobody knows."""
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +143,9 @@ class _Run:
                 f"{self.out.name} was begun with another {' and another '.join(other)}: give the "
                 f"same again to go on, or remove {staging.home.name} to drop what nobody has seen"
             )
-        with _pool(self.processes) as submit:
-            named = dict(self._pieces(staging, files, submit))
-            drawn = self._draw(staging, named, submit)
+        with Workers(self.processes) as workers:
+            named = dict(self._pieces(staging, files, workers))
+            drawn = self._draw(staging, named, workers)
         self._check_people(staging, drawn)
         event = self.job.event(self.source)
         people = sum(one.people for one in drawn)
@@ -182,11 +178,11 @@ class _Run:
         )
 
     def _pieces(
-        self, staging: Staging, files: Sequence[Path], submit: _Submit
+        self, staging: Staging, files: Sequence[Path], workers: Workers
     ) -> Iterator[tuple[str, Piece]]:
         """All parts by name."""
         if self.rows == "items":
-            found = self._gathered(staging, files, submit)
+            found = self._gathered(staging, files, workers)
         else:
             direct = [path for path in files if inputs.format_of(path) != "csv"]
             found = inputs.pieces_of(direct)
@@ -196,44 +192,31 @@ class _Run:
         for number, piece in enumerate(found):
             yield f"{number:05d}", piece
 
-    def _gathered(self, staging: Staging, files: Sequence[Path], submit: _Submit) -> list[Piece]:
+    def _gathered(self, staging: Staging, files: Sequence[Path], workers: Workers) -> list[Piece]:
         buckets, done = gathering.buckets_for(files), staging.home / "gathered.json"
         if not done.exists():
             for path in staging.home.glob("lines-*"):
                 path.unlink()
             person, item = self.job.columns[:2]
             tasks = [[p] for p in _csv_pieces(files)] + _shares(files, 4 * self.processes)
-            jobs = [
-                submit(gathering.deal_out, part, person, item, staging.home, buckets, task)
-                for task, part in enumerate(tasks)
-            ]
-            for at, future in enumerate(jobs, start=1):
-                future.result()
-                self._say("bringing lines together", at, len(jobs))
+            shared = (person, item, staging.home, buckets)
+            work = ((part, *shared, number) for number, part in enumerate(tasks))
+            for at, _ in enumerate(workers.each(gathering.deal_out, work), start=1):
+                self._say("bringing lines together", at, len(tasks))
             write_whole(done, b"{}")
         return [Piece(str(staging.home), "lines", place, place + 1, 0) for place in range(buckets)]
 
-    def _draw(self, staging: Staging, named: dict[str, Piece], submit: _Submit) -> list[Told]:
-        """Draw all parts, a few at a time, so that memory does not grow with the table."""
-        total = sum(piece.rows for piece in named.values())
-        found: list[Told] = []
-        waiting: set[Future[Told]] = set()
+    def _draw(self, staging: Staging, named: dict[str, Piece], workers: Workers) -> list[Told]:
+        """Draw all parts, as many at a time as there are workers, so that memory does not grow."""
+        total, people = sum(piece.rows for piece in named.values()), 0
         packed = pickle.dumps(self.job)
-        for name, piece in named.items():
-            waiting.add(submit(draw_part, packed, piece, staging, name, self.source))
-            while len(waiting) >= 2 * self.processes:
-                waiting = self._collect(waiting, found, total)
-        while waiting:
-            waiting = self._collect(waiting, found, total)
+        tasks = ((packed, piece, staging, name, self.source) for name, piece in named.items())
+        found: list[Told] = []
+        for one in workers.each(draw_part, tasks):
+            found.append(one)
+            people += one.people
+            self._say("drawing", people, total)
         return sorted(found, key=lambda one: one.name)
-
-    def _collect(
-        self, waiting: set[Future[Told]], found: list[Told], total: int
-    ) -> set[Future[Told]]:
-        done, rest = wait(waiting, return_when=FIRST_COMPLETED)
-        found += [future.result() for future in done]
-        self._say("drawing", sum(one.people for one in found), total)
-        return rest
 
     def _check_people(self, staging: Staging, drawn: Sequence[Told]) -> None:
         """Nobody may be released twice under one charge."""
@@ -305,32 +288,3 @@ def _shares(files: Sequence[Path], most: int) -> list[list[Piece]]:
     """The pieces of all other files in at most so many lists."""
     pieces = inputs.pieces_of([path for path in files if inputs.format_of(path) != "csv"])
     return [part for part in (pieces[at::most] for at in range(most)) if part]
-
-
-_Submit: TypeAlias = Callable[..., Future[Any]]
-
-
-@contextmanager
-def _pool(processes: int) -> Iterator[_Submit]:
-    """Where work is done: in other processes, or in this one if one is enough."""
-    if processes == 1:
-        yield _here
-        return
-    # Not forked: a copy of a process with threads may wait for ever.
-    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        yield pool.submit
-    except BrokenProcessPool:
-        raise StagingError(
-            "a process ended before its part was drawn; nobody was charged for what is missing: "
-            "run again with the same key. A script must call this under "
-            "if __name__ == '__main__'"
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _here(work: Callable[..., Result], *arguments: Any) -> Future[Result]:
-    done: Future[Result] = Future()
-    done.set_result(work(*arguments))
-    return done

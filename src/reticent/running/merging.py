@@ -137,8 +137,18 @@ def _somebody_may_be_short(ledger: Ledger, job: Batched, most: int) -> bool:
 
 
 def _charges(job: Batched, part: Part) -> tuple[Charge, ...]:
-    pairs = zip(part.people, part.nano, strict=True)
-    return tuple(job.payer(person).charge(nano) for person, nano in pairs)
+    like = job.payer("anybody").charge(0)
+    return tuple(
+        Charge(
+            subject=person,
+            provider=like.provider,
+            what=like.what,
+            renews=like.renews,
+            nano=nano,
+            limit=like.limit,
+        )
+        for person, nano in zip(part.people, part.nano, strict=True)
+    )
 
 
 def _kept(ledger: Ledger, principal: str, key: str, part: Part) -> bool:

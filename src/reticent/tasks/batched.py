@@ -59,7 +59,7 @@ class Batched(Protocol):
         """The record of releasing one person: nobody loses more than it says."""
 
     def payer(self, person: str) -> Payer:
-        """Whose account is charged."""
+        """Whose account is charged: the same for everybody, but for their name."""
 
     def draw(self, batch: Any, source: Source) -> Drawn:
         """The release of a batch; rows without a person are left out."""

@@ -1,8 +1,9 @@
-"""Compiled loops over sparse profiles: overlaps, choice of strangers, best of many.
+"""Compiled loops over sparse profiles: overlaps, scores, best of many.
 
 Notation  u = a person, p = a peer, units = weighted overlap in 2**-20
-Not here  noise, norms and guarantees (similarity.py, neighbours.py). No floats decide anything
-          private here: overlaps are integers, and scores are computed after the noise.
+Not here  strangers (stranger_kernels.py), noise and guarantees (similarity.py, neighbours.py). No
+          floats decide anything private here: overlaps are integers, and scores are computed
+          after the noise.
 
 Numba compiles each function once and keeps the result on disk (``cache=True``). Written in NumPy,
 the accumulation over an inverted index is about ten times slower.
@@ -17,6 +18,7 @@ import numpy as np
 from numba import njit
 
 from reticent.data.profiles import WEIGHT_BITS
+from reticent.noise.counting import ones as ones  # for who imports it from here
 
 _SHIFT = np.int64(WEIGHT_BITS)
 OVERLAP, COSINE, JACCARD = 0, 1, 2
@@ -26,6 +28,26 @@ OVERLAP, COSINE, JACCARD = 0, 1, 2
 def joint(own: Any, other: Any, product: bool) -> Any:
     """How much a common item counts: the product of its two weights, or the smaller."""
     return (own * other) >> _SHIFT if product else min(own, other)
+
+
+@njit(cache=True, nogil=True)
+def postings_before(indptr: Any, indices: Any, starts: Any, work: Any) -> None:
+    """work[u]: entries of the inverted index that the items of people below u lead to."""
+    total = np.int64(0)
+    for u in range(indptr.size - 1):
+        for e in range(indptr[u], indptr[u + 1]):
+            total += starts[indices[e] + 1] - starts[indices[e]]
+        work[u + 1] = total
+
+
+@njit(cache=True, nogil=True)
+def _slot(p: Any, bits: int, place: Any, peers: Any) -> Any:
+    """Where p stands or may stand in a hash table of 2^bits places, at most half of them taken."""
+    mask = (np.int64(1) << bits) - 1
+    slot = ((np.int64(p) * 0x9E3779B1) >> (32 - bits)) & mask  # bits of the middle
+    while place[slot] >= 0 and peers[place[slot]] != p:
+        slot = (slot + 1) & mask
+    return slot
 
 
 @njit(cache=True, nogil=True)
@@ -39,34 +61,45 @@ def overlaps_of(
     owners: Any,
     owner_weights: Any,
     product: bool,
-    totals: Any,
-    stamps: Any,
+    place: Any,
     offsets: Any,
     peers: Any,
     units: Any,
 ) -> int:
-    """Weighted overlaps of people ``low`` to ``high`` with everyone they share an item with."""
+    """Weighted overlaps of people ``low`` to ``high`` with everyone they share an item with.
+
+    ``place`` says where a peer stands among ``peers``: a small hash table, which stays in a cache,
+    or directly if so many are met that it would not be small.
+    """
     filled = 0
     for u in range(low, high):
         offsets[u - low] = filled
         first = filled
+        met = np.int64(0)
+        for e in range(indptr[u], indptr[u + 1]):
+            met += starts[indices[e] + 1] - starts[indices[e]]
+        bits = 4
+        while np.int64(1) << bits < 2 * met:
+            bits += 1
+        direct = np.int64(1) << bits > place.size >> 2
+        if not direct:
+            place[: 1 << bits] = -1
         for e in range(indptr[u], indptr[u + 1]):
             item, own = indices[e], np.int64(weights[e])
             for f in range(starts[item], starts[item + 1]):
                 p = owners[f]
                 if p == u:
                     continue
-                other = np.int64(owner_weights[f])
-                term = joint(own, other, product)
-                if stamps[p] != u:
-                    stamps[p] = u
-                    totals[p] = term
-                    peers[filled] = p
-                    filled += 1
+                term = joint(own, np.int64(owner_weights[f]), product)
+                slot = np.int64(p) if direct else _slot(p, bits, place, peers)
+                at = place[slot]
+                if first <= at < filled and peers[at] == p:
+                    units[at] += term
                 else:
-                    totals[p] += term
-        for j in range(first, filled):
-            units[j] = totals[peers[j]]
+                    place[slot] = filled
+                    peers[filled] = p
+                    units[filled] = term
+                    filled += 1
     offsets[high - low] = filled
     return filled
 
@@ -96,127 +129,6 @@ def overlaps_with(
     """Weighted overlaps of given pairs."""
     for j in range(first.size):
         units[j] = overlap(first[j], second[j], indptr, indices, weights, product)
-
-
-@njit(cache=True, nogil=True)
-def ones(word: Any) -> Any:
-    """How many bits are set; LLVM knows the pattern and makes it one instruction."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + (
-        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@njit(cache=True, nogil=True)
-def halve(before: Any, words: Any, after: Any) -> None:
-    """After ~ Binomial(before, 1/2) for each entry: how many of so many fair bits are ones.
-
-    Every entry takes whole words, so ``words`` has sum of ceil(before / 64) of them.
-    """
-    used = 0
-    for row in range(before.shape[0]):
-        for column in range(before.shape[1]):
-            left, total = before[row, column], np.int64(0)
-            while left > 0:
-                word = words[used]
-                used += 1
-                if left < 64:
-                    word = word & ((np.uint64(1) << np.uint64(left)) - np.uint64(1))
-                total += ones(word)
-                left -= 64
-            after[row, column] = total
-
-
-@njit(cache=True, nogil=True)
-def free_members(
-    people: Any, offsets: Any, peers: Any, bucket_of: Any, sizes: Any, counts: Any
-) -> None:
-    """counts[row, g]: how many of bucket g share nothing with the person."""
-    for row in range(people.size):
-        for g in range(sizes.size):
-            counts[row, g] = sizes[g]
-        counts[row, bucket_of[people[row]]] -= 1
-        for c in range(offsets[row], offsets[row + 1]):
-            counts[row, bucket_of[peers[c]]] -= 1
-
-
-@njit(cache=True, nogil=True)
-def _below(span: Any, words: Any, used: int) -> tuple[Any, int]:
-    """A number below ``span`` < 2^32, exactly uniform, and how many words are used by now."""
-    redraw = (np.uint64(1) << np.uint64(32)) % span
-    while used < words.size:
-        product = (words[used] >> np.uint64(32)) * span
-        used += 1
-        if (product & np.uint64(0xFFFFFFFF)) >= redraw:
-            return np.int64(product >> np.uint64(32)), used
-    return -1, used
-
-
-@njit(cache=True, nogil=True)
-def strangers(
-    people: Any,
-    wanted: Any,
-    free: Any,
-    members: Any,
-    member_starts: Any,
-    offsets: Any,
-    peers: Any,
-    met_offsets: Any,
-    met: Any,
-    stamps: Any,
-    words: Any,
-    chosen: Any,
-) -> int:
-    """For each person and bucket ``wanted`` distinct members neither among their peers nor met.
-
-    Uniform among the ``free`` ones. Returns the words used, or -1 when there were too few.
-    """
-    filled, used = 0, 0
-    listed = np.empty(members.size, dtype=np.int32)
-    for row in range(people.size):
-        if wanted[row].sum() == 0:
-            continue
-        stamp = stamps[-1] + 1
-        stamps[-1] = stamp
-        stamps[people[row]] = stamp
-        for c in range(offsets[row], offsets[row + 1]):
-            stamps[peers[c]] = stamp
-        for c in range(met_offsets[row], met_offsets[row + 1]):
-            stamps[met[c]] = stamp
-        for g in range(wanted.shape[1]):
-            first, last = member_starts[g], member_starts[g + 1]
-            if wanted[row, g] == 0:
-                continue
-            if 2 * (free[row, g] - wanted[row, g]) >= last - first:
-                for _ in range(wanted[row, g]):  # at least half of the members are free
-                    while True:
-                        at, used = _below(np.uint64(last - first), words, used)
-                        if at < 0:
-                            return -1
-                        p = members[first + at]
-                        if stamps[p] != stamp:
-                            break
-                    stamps[p] = stamp
-                    chosen[filled] = p
-                    filled += 1
-                continue
-            count = 0  # few are free: list them, then shuffle the front of the list
-            for m in range(first, last):
-                if stamps[members[m]] != stamp:
-                    listed[count] = members[m]
-                    count += 1
-            for j in range(wanted[row, g]):
-                at, used = _below(np.uint64(count - j), words, used)
-                if at < 0:
-                    return -1
-                p = listed[j + at]
-                listed[j + at] = listed[j]
-                stamps[p] = stamp
-                chosen[filled] = p
-                filled += 1
-    return used
 
 
 @njit(cache=True, nogil=True)
@@ -254,25 +166,55 @@ def scores(measure: int, units: Any, own: Any, other: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
+def least_units(measure: int, last: float, own: Any, other: Any) -> Any:
+    """Less than this scores below ``last``: the inverse of ``score``, with room for rounding."""
+    if measure == COSINE:
+        units = last * math.sqrt(own * other)
+    elif measure == OVERLAP:
+        units = last
+    elif last > 1:
+        units = last * (own + other) / 2
+    elif last > -1:
+        units = last * (own + other) / (1 + last)
+    else:
+        units = -np.inf
+    return units - abs(units) * 2.0**-40 if units > -np.inf else units
+
+
+@njit(cache=True, nogil=True)
 def contenders(
     measure: int,
     people: Any,
     norms: Any,
+    least_norm: Any,
     offsets: Any,
     peers: Any,
+    buckets: Any,
     units: Any,
     heads: Any,
     head_reach: Any,
     last: Any,
+    some: int,
+    early: bool,
     kept_offsets: Any,
     kept: Any,
 ) -> int:
-    """Which candidates could reach a score of ``last``, by the first bits of their noise."""
+    """Which candidates could reach a score of ``last``, by the first bits of their noise.
+
+    ``early``, about ``some`` of each person with the largest noise, and else all others. Most are
+    dismissed by the least norm of their bucket, without looking up their own.
+    """
     filled = 0
+    needed = np.empty(least_norm.size)
     for row in range(people.size):
         own, least = norms[people[row]], last[row]
+        for g in range(least_norm.size):
+            needed[g] = least_units(measure, least, own, least_norm[g])
+        parted = 1 + 256 * some // max(offsets[row + 1] - offsets[row], 1)
         for c in range(offsets[row], offsets[row + 1]):
             most = units[c] + head_reach[heads[c]]  # never negative
+            if (heads[c] < parted) != early or most < needed[buckets[c]]:
+                continue
             if score(measure, most, own, norms[peers[c]]) * (1 + 2.0**-40) >= least:
                 kept[filled] = c
                 filled += 1

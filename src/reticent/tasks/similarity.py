@@ -31,7 +31,7 @@ from reticent.mechanisms.base import Mechanism, Release
 from reticent.noise import LARGEST_SCALE, PairNoise, Source, discrete_laplace
 from reticent.rational import Number, budget, rational, whole
 from reticent.tasks import kernels
-from reticent.tasks.neighbours import nearest
+from reticent.tasks.neighbours import nearest_between
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -222,30 +222,70 @@ class Similarity:
         k: int,
         *,
         source: Source,
+        threads: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Neighbours:
-        """For each person the k most similar others by noisy scores; everybody is compared."""
+        """For each person the k most similar others by noisy scores; everybody is compared.
+
+        On as many threads as there are processors unless ``threads`` says so; a seeded source gives
+        the same lists on any number of them.
+        """
         whole(k, "k", least=1)
-        norms = self.release_norms(profiles, source)
-        peers, scores = nearest(
+        everybody = range(len(profiles))
+        peers, scores = self.neighbours_between(
             profiles,
             min(k, max(len(profiles) - 1, 1)),
+            rows=everybody,
+            peers=everybody,
+            norms=self.release_norms(profiles, source),
+            source=source.child(f"neighbours {source.bits(128)}"),
+            threads=threads,
+            progress=progress,
+        )
+        event = self.neighbours_event(len(profiles), k, private=source.private and profiles.private)
+        return Neighbours(peers, scores, event, self)
+
+    def neighbours_between(
+        self,
+        profiles: Profiles,
+        k: int,
+        *,
+        rows: range,
+        peers: range,
+        norms: NDArray[np.float64],
+        source: Source,
+        threads: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The k best among ``peers`` of each person in ``rows``: a part for ``merge_nearest``.
+
+        Norms are everybody's, released once. All parts of a release, one for each pair of rows and
+        peers, together cost what ``neighbours_event`` says.
+        """
+        whole(k, "k", least=1)
+        best, scores = nearest_between(
+            profiles,
+            k,
+            rows=rows,
+            peers=peers,
             measure=_MEASURES[self.measure],
             product=self.weighting == "product",
             norms=norms * (1 << WEIGHT_BITS),  # in the units of overlaps
             scale=self.scale,
             source=source,
+            threads=threads,
             progress=progress,
         )
-        if self.measure == "overlap":
-            scores = scores / (1 << WEIGHT_BITS)
-        event = Event(
+        return best, scores / (1 << WEIGHT_BITS) if self.measure == "overlap" else scores
+
+    def neighbours_event(self, people: int, k: int, *, private: bool) -> Event:
+        """The record of lists for so many people, known before they are made."""
+        return Event(
             "similarity-neighbours",
-            self.parameters() | {"people": len(profiles), "k": k},
-            self.guarantee(comparisons=2 * max(len(profiles) - 1, 0)),
-            source.private and profiles.private,
+            self.parameters() | {"people": people, "k": k},
+            self.guarantee(comparisons=2 * max(people - 1, 0)),
+            private,
         )
-        return Neighbours(peers, scores, event, self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -47,7 +47,7 @@ def test_sorting_by_one_key_and_by_three_agree(table) -> None:
     who, what, weights = columns([(u, i + 3, w) for u, i, w in table])
     entries = np.array(who, dtype=np.int64), np.array(what, dtype=np.int64), weight_units(weights)
     fast = Profiles._from_entries(*entries, range(6), range(8))
-    wide = Profiles._from_entries(*entries, range(1 << 22), range(1 << 22))  # too wide for a key
+    wide = Profiles._from_entries(*entries, range(1 << 12), range(1 << 30))  # too wide for a key
     assert wide.indices.tolist() == fast.indices.tolist()
     assert wide.weights.tolist() == fast.weights.tolist()
     assert wide.indptr[:7].tolist() == fast.indptr.tolist()
@@ -203,3 +203,34 @@ def test_only_some_people_in_another_order() -> None:
         assert some.row(new).tolist() == club.row(old).tolist()
         assert some.row_weights(new).tolist() == club.row_weights(old).tolist()
     assert len(club.only([])) == 0
+
+
+@given(lines)
+def test_lists_of_items_are_the_long_table_person_by_person(table) -> None:
+    people, items, weights = columns(sorted(table, key=lambda line: line[0]))
+    names = list(dict.fromkeys([*people, "nobody"]))
+    offsets = np.cumsum([0, *(people.count(name) for name in names)])
+    lists = Profiles.of_lists(names, offsets, items, weights)
+    assert as_dict(lists) == as_dict(Profiles.of(people, items, weights))
+    assert list(lists.people) == names
+    assert lists.sizes[-1] == 0
+
+
+def test_lists_out_of_the_middle_of_a_column() -> None:
+    """As a slice of an Arrow column has them: the first list does not begin at item 0."""
+    some = Profiles.of_lists(["a", None, "b"], np.array([2, 4, 5, 6]), list("zzxyxy"), [0.5] * 6)
+    assert as_dict(some) == {("a", "x"): 0.5, ("a", "y"): 0.5, ("b", "y"): 0.5}
+
+
+@pytest.mark.parametrize("offsets", [[0, 1], [0, 2, 1, 3], [0, 1, 2, 9], [-1, 1, 2, 3], [[0, 1]]])
+def test_lists_that_do_not_fit_their_items_are_refused(offsets) -> None:
+    with pytest.raises(ParameterError, match="offsets must be rising"):
+        Profiles.of_lists(["a", "b", "c"], np.array(offsets), ["x", "y", "z"])
+
+
+def test_some_people_in_a_row() -> None:
+    club = Profiles.of(["ann", "bob", "cid", "cid"], ["Heat", "Up", "Heat", "Up"], [1, 0.5, 1, 0])
+    some = club.between(1, 3)
+    assert list(some.people) == ["bob", "cid"]
+    assert as_dict(some) == {("bob", "Up"): 0.5, ("cid", "Heat"): 1, ("cid", "Up"): 0}
+    assert len(club.between(2, 2)) == 0

@@ -6,7 +6,7 @@ from scipy import sparse, stats
 
 from reticent.data.profiles import FULL_WEIGHT, Profiles
 from reticent.noise import Source
-from reticent.tasks import kernels
+from reticent.tasks import kernels, stranger_kernels
 
 
 def some_profiles(people=40, items=30, share=0.2, seed=1) -> tuple[Profiles, np.ndarray]:
@@ -41,8 +41,7 @@ def test_overlaps_agree_with_dense_arithmetic(product, share) -> None:
         profiles.weights,
         *profiles.transposed(),
         product,
-        np.zeros(n, dtype=np.int64),
-        np.full(n, -1, dtype=np.int64),
+        np.arange(n, dtype=np.int32)[::-1].copy(),  # whatever was left there
         offsets,
         peers,
         units,
@@ -67,28 +66,12 @@ def test_overlaps_of_given_pairs_agree_with_dense_arithmetic(product) -> None:
     assert units.tolist() == dense_overlaps(weights, product)[first, second].tolist()
 
 
-@pytest.mark.parametrize("count", [1, 7, 63, 64, 65, 200])
-def test_halves_are_binomial(count) -> None:
-    rows = 20_000
-    before = np.full((rows, 2), count)
-    before[:, 1] = 0
-    words = Source.seeded(5).long_words(rows * math.ceil(count / 64))
-    after = np.full((rows, 2), -1)
-    kernels.halve(before, words, after)
-    assert (after[:, 1] == 0).all()
-    law = stats.binom(count, 0.5)
-    low, high = int(law.ppf(0.01)), int(law.ppf(0.99))
-    expected = np.diff(np.concatenate([[0], law.cdf(np.arange(low, high)), [1]])) * rows
-    seen = np.bincount(after[:, 0].clip(low, high) - low, minlength=expected.size)
-    assert stats.chisquare(seen, expected).pvalue > 1e-4
-
-
 def draw_strangers(known, met, wanted, free, groups, seed) -> tuple[int, np.ndarray]:
     """For one person, number 0, among the members of ``groups``."""
     sizes = [len(g) for g in groups]
     members = np.concatenate(groups).astype(np.int32)
     chosen = np.full(sum(wanted), -1, dtype=np.int32)
-    used = kernels.strangers(
+    used = stranger_kernels.strangers(
         np.array([0]),
         np.array([wanted]),
         np.array([free]),
@@ -98,7 +81,7 @@ def draw_strangers(known, met, wanted, free, groups, seed) -> tuple[int, np.ndar
         np.array(known, dtype=np.int32),
         np.array([0, len(met)]),
         np.array(met, dtype=np.int32),
-        np.zeros(members.size + 1, dtype=np.int64),
+        np.zeros(members.size + 1, dtype=np.uint8),
         Source.seeded(seed).long_words(512),
         chosen,
     )
@@ -128,7 +111,7 @@ def test_strangers_are_uniform_distinct_and_new(known) -> None:
 
 def test_strangers_without_words_say_so() -> None:
     assert (
-        kernels.strangers(
+        stranger_kernels.strangers(
             np.array([0]),
             np.array([[1]]),
             np.array([[3]]),
@@ -138,7 +121,7 @@ def test_strangers_without_words_say_so() -> None:
             np.empty(0, dtype=np.int32),
             np.array([0, 0]),
             np.empty(0, dtype=np.int32),
-            np.zeros(5, dtype=np.int64),
+            np.zeros(5, dtype=np.uint8),
             np.empty(0, dtype=np.uint64),
             np.empty(1, dtype=np.int32),
         )

@@ -1,3 +1,4 @@
+import itertools
 import math
 from fractions import Fraction
 from functools import cache
@@ -7,10 +8,13 @@ import pytest
 from scipy import sparse
 
 from reticent.data.profiles import FULL_WEIGHT, Profiles
+from reticent.errors import ParameterError
 from reticent.noise import Source, discrete_laplace
 from reticent.noise.laplace import laplace_of_words
 from reticent.tasks import kernels, neighbours, overlaps
-from reticent.tasks.neighbours import Buckets, head_reach, largest_noise, nearest
+from reticent.tasks.crowds import Buckets, head_reach, largest_noise
+from reticent.tasks.neighbours import BLOCK_ROWS, merge_nearest, nearest, nearest_between
+from reticent.tasks.similarity import Similarity
 
 MEASURES = {"overlap": kernels.OVERLAP, "cosine": kernels.COSINE, "jaccard": kernels.JACCARD}
 PEOPLE, K, RUNS, CONTROL_RUNS = 60, 3, 2000, 500
@@ -140,8 +144,8 @@ def test_control_a_search_that_stops_too_early_is_caught(monkeypatch) -> None:
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_control_strangers_without_noise_are_caught(measure, monkeypatch) -> None:
-    def words_for_0(_, level, is_first, wanted):
-        return np.full(wanted.sum(), (1 << 63) - 1, dtype=np.uint64)  # U close to 1/2
+    def words_for_0(_, zeros, anew):
+        return np.full(zeros.size, (1 << 63) - 1, dtype=np.uint64)  # U close to 1/2
 
     monkeypatch.setattr(neighbours._Search, "_words", words_for_0)
     assert misfit(MEASURES[measure]) > 3
@@ -224,6 +228,161 @@ def test_progress_is_told_of_every_block() -> None:
         progress=lambda done, of: told.append((done, of)),
     )
     assert told == [(512, 1100), (1024, 1100), (1100, 1100)]
+
+
+# Theorem 3: rows and peers in parts
+
+
+def between(profiles, rows, peers, k=K, measure=kernels.COSINE, seed=0, threads=1, scale=SCALE):
+    return nearest_between(
+        profiles,
+        k,
+        rows=rows,
+        peers=peers,
+        measure=measure,
+        product=False,
+        norms=some_norms(profiles),
+        scale=scale,
+        source=Source.seeded(seed),
+        threads=threads,
+    )
+
+
+def merged(profiles, cuts, **more) -> tuple[np.ndarray, np.ndarray]:
+    """Everybody's lists from parts: two ranges of rows, as many of peers as cuts make."""
+    n = len(profiles)
+    ends = [0, *cuts, n]
+    parts = [range(a, b) for a, b in itertools.pairwise(ends)]
+    halves = []
+    for rows in (range(n // 3), range(n // 3, n)):
+        lists = [between(profiles, rows, peers, **more) for peers in reversed(parts)]
+        halves.append(merge_nearest(lists, K))
+    return tuple(np.concatenate(side) for side in zip(*halves, strict=True))
+
+
+@pytest.mark.parametrize("measure", ["cosine", "jaccard"])
+def test_theorem_3_merged_parts_have_the_law_of_noise_for_everyone(measure) -> None:
+    profiles, runs = sparse_profiles(), CONTROL_RUNS
+    lists = (merged(profiles, (7, 40), measure=MEASURES[measure], seed=s) for s in range(runs))
+    ours, _ = inclusion(lists, PEOPLE)
+    theirs, _ = brute_counts(MEASURES[measure])
+    z = z_scores(ours, runs, theirs, RUNS)
+    assert np.sqrt((z**2).mean()) < 1.1
+
+
+def test_theorem_3_control_parts_that_forget_a_range_are_caught() -> None:
+    profiles, runs = sparse_profiles(), 100
+    rest = range(PEOPLE // 2, PEOPLE)
+    lists = (between(profiles, range(PEOPLE), rest, seed=s) for s in range(runs))
+    ours, _ = inclusion(lists, PEOPLE)
+    z = z_scores(ours, runs, brute_counts(kernels.COSINE)[0], RUNS)
+    assert np.sqrt((z**2).mean()) > 1.5
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_merged_parts_without_noise_are_the_true_neighbours(measure) -> None:
+    profiles = sparse_profiles(share=0.3)
+    tiny = {"measure": MEASURES[measure], "scale": Fraction(1, 60)}
+    best, scores = merged(profiles, (1, 20, 21, 59), **tiny)
+    expected, their_scores = brute_force(
+        true_units(profiles), K, MEASURES[measure], some_norms(profiles), 0
+    )
+    assert best.tolist() == expected.tolist()
+    assert scores == pytest.approx(their_scores)
+
+
+def test_merging_does_not_depend_on_the_order_of_parts() -> None:
+    generator = np.random.default_rng(4)
+    parts = [
+        (
+            np.sort(generator.permutation(10)[:4] + 10 * j).astype(np.int32)[None].repeat(5, 0),
+            -np.sort(-generator.integers(0, 3, (5, 4)), axis=1).astype(float),  # many ties
+        )
+        for j in range(3)
+    ]
+    peers, scores = merge_nearest(parts, 6)
+    for order in itertools.permutations(parts):
+        again = merge_nearest(order, 6)
+        assert again[0].tolist() == peers.tolist()
+        assert again[1].tolist() == scores.tolist()
+    twice = merge_nearest([merge_nearest(parts[:2], 6), parts[2]], 6)
+    assert twice[0].tolist() == peers.tolist()
+    more = merge_nearest(parts, 20)
+    assert (more[0][:, 12:] == -1).all()
+    assert (more[1][:, 12:] == -np.inf).all()
+
+
+def test_lists_do_not_depend_on_threads_or_on_who_makes_which() -> None:
+    n = 2 * BLOCK_ROWS + 200
+    generator = np.random.default_rng(5)
+    profiles = Profiles.of(np.repeat(np.arange(n), 5), generator.integers(0, 3000, 5 * n))
+    everybody = range(n)
+    best, scores = between(profiles, everybody, everybody, threads=1)
+    for threads in (2, 3):
+        again = between(profiles, everybody, everybody, threads=threads)
+        assert again[0].tolist() == best.tolist()
+        assert again[1].tolist() == scores.tolist()
+    parts = [range(BLOCK_ROWS), range(BLOCK_ROWS, n)]
+    apart = [between(profiles, rows, everybody) for rows in reversed(parts)][::-1]
+    assert np.concatenate([b for b, _ in apart]).tolist() == best.tolist()
+    other, _ = between(profiles, everybody, everybody, seed=1)
+    assert other.tolist() != best.tolist()
+
+
+def test_every_release_draws_anew() -> None:
+    club = sparse_profiles()
+    similarity, source = Similarity(epsilon=1), Source.seeded(1)
+    first, second = (similarity.neighbours(club, 3, source=source).scores for _ in range(2))
+    assert (first != second).mean() > 0.9
+    assert (similarity.neighbours(club, 3, source=Source.seeded(1)).scores == first).all()
+
+
+@pytest.mark.parametrize("rows", [range(0), range(5, 9)])
+@pytest.mark.parametrize("peers", [range(0), range(1), range(5, 7), range(6, 7)])
+def test_few_rows_and_few_peers(rows, peers) -> None:
+    best, scores = between(EDGES["one item for all"], rows, peers)
+    for u, own, found in zip(rows, best.tolist(), scores.tolist(), strict=True):
+        others = sorted(set(peers) - {u})[:K]
+        assert sorted(own[: len(others)]) == others
+        assert own[len(others) :] == [-1] * (K - len(others))
+        assert np.isfinite(found[: len(others)]).all()
+
+
+@pytest.mark.parametrize("wrong", [range(10), range(-1, 3), range(0, 6, 2), range(4, 2)])
+@pytest.mark.parametrize("name", ["rows", "peers"])
+def test_ranges_outside_are_refused(name, wrong) -> None:
+    ranges = {"rows": range(9), "peers": range(9), name: wrong}
+    with pytest.raises(ParameterError, match=f"{name} must be a range"):
+        between(EDGES["all equal"], **ranges)
+
+
+def test_a_thread_that_fails_ends_the_release(monkeypatch) -> None:
+    def fail(*_):
+        raise RuntimeError("no words")
+
+    monkeypatch.setattr(neighbours._Search, "_words", fail)
+    crowd = Profiles.of(range(2000), range(2000))
+    with pytest.raises(RuntimeError, match="no words"):
+        between(crowd, range(2000), range(2000), threads=2)
+
+
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+def test_no_bucket_dismisses_a_friend_who_could_reach_the_list(measure) -> None:
+    """What is dismissed by the least norm of a bucket scores less, and hardly anything else."""
+    generator = np.random.default_rng(6)
+    for _ in range(2000):
+        own, other = generator.uniform(1, 50, 2)
+        last = generator.uniform(-0.99, 3)
+        least = kernels.least_units(measure, last, own, other)
+        room = abs(least) * 2.0**-44
+        assert kernels.score(measure, least - room, own, other) < last
+        assert kernels.score(measure, least + 2**6 * room, own, other) >= last
+        larger = other * generator.uniform(1, 2)
+        if least > room:
+            assert kernels.score(measure, least - room, own, larger) < last
+    for hopeless in (-np.inf, -1.5):
+        if measure == kernels.JACCARD or hopeless == -np.inf:
+            assert kernels.least_units(measure, hopeless, 2.0, 3.0) == -np.inf
 
 
 # Edges

@@ -1,0 +1,125 @@
+"""Processes that work, one task each at a time; one that dies is noticed at once.
+
+Not here  what the tasks are (drawing.py, gathering.py).
+
+Workers are started anew and not forked: a copy of a process with threads may wait for ever. The
+standard pool is not used, as it can miss the death of a process that has just been started and
+then waits for its answer without end.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, TypeVar
+
+from reticent.running.staging import StagingError
+
+Result = TypeVar("Result")
+
+
+class Workers:
+    """So many processes, started when the first task comes; one works in this process itself."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._all: dict[Connection, BaseProcess] = {}
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End all of them, whatever they are at."""
+        for connection, process in self._all.items():
+            connection.close()
+            process.kill()
+            process.join()
+        self._all = {}
+
+    def each(
+        self, work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
+    ) -> Iterator[Result]:
+        """``work(*task)`` for each task, as they are done; no more are begun than are worked at."""
+        if self.count == 1:
+            for task in tasks:
+                yield work(*task)
+            return
+        waiting = iter(tasks)
+        busy = {
+            connection
+            for connection, task in zip(self._started(), waiting, strict=False)
+            if self._send(connection, (work, task))
+        }
+        while busy:
+            for connection in self._ready(busy):
+                done, result = self._received(connection)
+                busy.discard(connection)
+                if not done:
+                    raise result
+                for task in waiting:
+                    self._send(connection, (work, task))
+                    busy.add(connection)
+                    break
+                yield result
+
+    def _started(self) -> Iterator[Connection]:
+        yield from list(self._all)
+        spawned = multiprocessing.get_context("spawn")
+        while len(self._all) < self.count:
+            own, theirs = spawned.Pipe()
+            process = spawned.Process(target=_serve, args=(theirs,), daemon=True)
+            process.start()
+            theirs.close()
+            self._all[own] = process
+            yield own
+
+    def _ready(self, busy: set[Connection]) -> list[Connection]:
+        """Those that have an answer; a process that ended is an error, with or without a task."""
+        sentinels = {self._all[connection].sentinel: connection for connection in busy}
+        found = wait([*busy, *sentinels])
+        answered = [one for one in found if isinstance(one, Connection)]
+        if not answered and found:
+            raise _died()
+        return answered
+
+    def _send(self, connection: Connection, task: tuple[Any, ...]) -> bool:
+        try:
+            connection.send(task)
+        except (BrokenPipeError, ConnectionResetError):
+            raise _died() from None
+        return True
+
+    def _received(self, connection: Connection) -> tuple[bool, Any]:
+        try:
+            answer: tuple[bool, Any] = connection.recv()
+        except (EOFError, ConnectionResetError):
+            raise _died() from None
+        return answer
+
+
+def _died() -> StagingError:
+    return StagingError(
+        "a process ended before its part was drawn; nobody was charged for what is missing: run "
+        "again with the same key. A script must call this under if __name__ == '__main__'"
+    )
+
+
+def _serve(connection: Connection) -> None:
+    """Work until nobody is there to ask for more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who was asked to stop ends the workers
+    while True:
+        try:
+            work, task = connection.recv()
+        except EOFError:
+            return
+        try:
+            answer = True, work(*task)
+        except Exception as error:  # it is raised again where the task came from
+            answer = False, error
+        try:
+            connection.send(answer)
+        except BrokenPipeError:  # they did not wait
+            return
