@@ -1,12 +1,15 @@
 """Scale: what a release costs for a hundred thousand, a million and ten million people.
 
     python -m benchmarks.scale [--quick] [--json]
+    python -m benchmarks.scale --json > benchmarks/scale.json; python docs/generate.py
 
 Histograms of 20 attributes go from Parquet to Parquet over all cores, with and without a ledger, in
 processes of their own whose CPU time and memory count in full. They are compared with copying the
 same file by pyarrow in one process, and with a loop over OpenDP, measured on some people and
 extrapolated. Profiles go through a mapping from Arrow batch to Arrow batch, beside a plain gather
-of the same columns. Nearest neighbours are searched among everybody, in one process.
+of the same columns. Similarities of given pairs, nearest neighbours among everybody and
+influential nodes are computed in one process. The second line makes the tables of docs/scale.md
+from a full run.
 
 An exponent is the slope of CPU time against people, both as logarithms, by least squares over all
 sizes; 1 is linear. For histograms and profiles loading and compiling are left out of it, as they do
@@ -16,17 +19,25 @@ others with something in common; ``exponent_similarity_one_catalogue`` is for on
 
 from __future__ import annotations
 
+import os
 import shutil
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import opendp_peer, scale_histograms, scale_profiles, scale_similarity
+from benchmarks import (
+    opendp_peer,
+    scale_histograms,
+    scale_influence,
+    scale_profiles,
+    scale_similarity,
+)
 from benchmarks.harness import Goal, Options, Row, cpu_seconds, explain_keys, report, require_module
 from reticent.noise import Source
 
@@ -39,12 +50,15 @@ GOALS = (
     Goal("exponent_histogram", most=1.1),
     Goal("exponent_profile", most=1.1),
     Goal("exponent_similarity", most=1.1),
+    Goal("exponent_pairs", most=1.1),
+    Goal("exponent_influence", most=1.1),
 )
 MEANINGS = {
     "people_per_second": "histograms by the clock, all cores, no ledger",
     "people_per_second_counted": "the same with everybody charged in a new SQLite ledger",
     "ratio_opendp_counted": "CPU of OpenDP's noise alone / CPU of a release with its charges",
-    "ledger_mb": "the ledger afterwards",
+    "us_.*": "CPU microseconds for a person",
+    "bytes_.*": "on the disk for a person",
     "profiles_per_cpu_second": "through the fitted mapping, Arrow batch to Arrow batch",
     "ratio_gather": "CPU of that / CPU of taking the same columns at known places",
     "neighbours_.*": "people whose 10 nearest were found among everybody",
@@ -66,7 +80,7 @@ def main() -> None:
     told, more = profiles(sizes)
     results |= told
     found, last = similarity(near)
-    results |= found
+    results |= found | influence(near)
     sections = {"From start to end": rows, "In one process": [*more, *last]}
     report("scale", sections, results, GOALS, options)
     if not options.json:
@@ -85,6 +99,14 @@ def histograms(folder: Path, people: int) -> tuple[dict[str, float], list[Row]]:
     peer = opendp_cpu() * people
     results = {
         "people": people,
+        "cpus": len(os.sched_getaffinity(0)),
+        "us_copy": 1e6 * copied["cpu"] / people,
+        "us_histogram": 1e6 * plain["cpu"] / people,
+        "us_charge": 1e6 * (counted["cpu"] - plain["cpu"]) / people,
+        "us_opendp": 1e6 * peer / people,
+        "bytes_table": table.stat().st_size / people,
+        "bytes_histogram": _size(folder / "plain.parquet") / people,
+        "bytes_ledger": ledger.stat().st_size / people,
         "people_per_second": people / plain["wall"],
         "people_per_cpu_second": people / plain["cpu"],
         "people_per_second_counted": people / counted["wall"],
@@ -94,7 +116,6 @@ def histograms(folder: Path, people: int) -> tuple[dict[str, float], list[Row]]:
         "ratio_opendp_counted": peer / counted["cpu"],
         "peak_mb": plain["peak_mb"],
         "peak_mb_counted": counted["peak_mb"],
-        "ledger_mb": ledger.stat().st_size / 2**20,
     }
     rows = [
         Row("copy", "copy the table, pyarrow", people, copied["cpu"]),
@@ -103,6 +124,10 @@ def histograms(folder: Path, people: int) -> tuple[dict[str, float], list[Row]]:
         Row("opendp", "noise alone by OpenDP, extrapolated", people, peer),
     ]
     return results, rows
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir())
 
 
 def opendp_cpu() -> float:
@@ -138,10 +163,11 @@ def profiles(sizes: Sequence[int]) -> tuple[dict[str, float], list[Row]]:
     gathered = 0.0
     for people in sizes:
         job, batches = scale_profiles.make(people)
-        taken[people] = _least(lambda: scale_profiles.release(job, batches), people)  # noqa: B023
-        gathered = _least(lambda: scale_profiles.gather(job, batches), people)  # noqa: B023
+        taken[people] = _least(partial(scale_profiles.release, job, batches), people)
+        gathered = _least(partial(scale_profiles.gather, job, batches), people)
     people = sizes[-1]
     results = {
+        "us_profile": 1e6 * taken[people] / people,
         "profiles_per_cpu_second": people / taken[people],
         "ratio_gather": taken[people] / gathered,
         "exponent_profile": exponent(taken),
@@ -154,26 +180,48 @@ def profiles(sizes: Sequence[int]) -> tuple[dict[str, float], list[Row]]:
 
 
 def similarity(sizes: Sequence[int]) -> tuple[dict[str, float], list[Row]]:
-    """Nearest neighbours among everybody."""
-    scale_similarity.search(scale_similarity.make(500, grows=True))  # compiles
-    taken = {
-        people: cpu_seconds(lambda made=made: scale_similarity.search(made))  # type: ignore[misc]
-        for people in sizes
-        for made in [scale_similarity.make(people, grows=True)]
-    }
-    same = {
-        people: cpu_seconds(lambda made=made: scale_similarity.search(made))  # type: ignore[misc]
-        for people in (sizes[0] // 4, sizes[0], 2 * sizes[0])
-        for made in [scale_similarity.make(people, grows=False)]
-    }
+    """Nearest neighbours among everybody, and similarities of given pairs."""
+    small = scale_similarity.make(500, grows=True)
+    scale_similarity.search(small), scale_similarity.compare(small)  # compiles
+    taken: dict[int, float] = {}
+    pairs: dict[int, float] = {}
+    for people in sizes:
+        crowd = scale_similarity.make(people, grows=True)
+        taken[people] = cpu_seconds(partial(scale_similarity.search, crowd))
+        pairs[people] = _least(partial(scale_similarity.compare, crowd), people)
+    same: dict[int, float] = {}
+    for people in (sizes[0] // 4, sizes[0], 2 * sizes[0]):
+        crowd = scale_similarity.make(people, grows=False)
+        same[people] = cpu_seconds(partial(scale_similarity.search, crowd))
     people = sizes[-1]
     results = {
         "neighbours_people": float(people),
         "neighbours_per_cpu_second": people / taken[people],
+        "us_neighbours": 1e6 * taken[people] / people,
+        "us_pairs": 1e6 * pairs[people] / people,
         "exponent_similarity": exponent(taken),
+        "exponent_pairs": exponent(pairs),
         "exponent_similarity_one_catalogue": exponent(same),
+        "us_neighbours_one_catalogue": 1e6 * same[2 * sizes[0]] / (2 * sizes[0]),
     }
-    return results, [Row("neighbours", "10 nearest neighbours", people, taken[people])]
+    rows = [
+        Row("neighbours", "10 nearest neighbours", people, taken[people]),
+        Row("pairs", "similarity with 10 given others", people, pairs[people]),
+    ]
+    return results, rows
+
+
+def influence(sizes: Sequence[int]) -> dict[str, float]:
+    """Ten influential nodes of a graph with ten neighbours each."""
+    scale_influence.choose(scale_influence.make(500))  # compiles
+    graphs = ((nodes, scale_influence.make(nodes)) for nodes in sizes)
+    taken = {
+        nodes: _least(partial(scale_influence.choose, graph), nodes) for nodes, graph in graphs
+    }
+    return {
+        "us_influence": 1e6 * taken[sizes[-1]] / sizes[-1],
+        "exponent_influence": exponent(taken),
+    }
 
 
 def exponent(taken: Mapping[int, float]) -> float:

@@ -16,7 +16,7 @@ from reticent.data.profiles import Profiles
 from reticent.noise import Source
 from reticent.tasks.similarity import Neighbours, Similarity
 
-ITEMS, K = 30, 10
+ITEMS, K, PAIRS = 30, 10, 10
 CELL_PEOPLE, CELL_ITEMS = 50, 1_000
 SIMILARITY = Similarity(epsilon=1)
 
@@ -36,3 +36,12 @@ def make(people: int, *, grows: bool) -> Profiles:
 def search(profiles: Profiles) -> Neighbours:
     """The ten nearest of everybody, by noisy cosine."""
     return SIMILARITY.neighbours(profiles, K, source=Source.system())
+
+
+def compare(profiles: Profiles) -> object:
+    """Everybody with ten given others: what a gossip round, or a list of candidates, asks for."""
+    people, source = len(profiles), Source.system()
+    first = np.repeat(np.arange(people), PAIRS)
+    second = (first + np.tile(np.arange(1, PAIRS + 1), people)) % people
+    norms, noise = SIMILARITY.release_norms(profiles, source), SIMILARITY.pair_noise(source)
+    return SIMILARITY.pairs(profiles, first, second, norms=norms, noise=noise)

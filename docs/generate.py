@@ -1,6 +1,7 @@
 """Write the parts of the repository that are made from code; ``--check`` says if one is stale.
 
 docs/command-line.md                             the help of every command, between markers
+docs/scale.md                                    tables, from benchmarks/scale.json
 docs/reference/*.md                              signatures and docstrings of the public names
 src/reticent/guarantees/guarantee-card-1.schema.json   the JSON Schema of a card
 src/reticent/preferences/preferences-1.schema.json     the JSON Schema of a preferences file
@@ -27,6 +28,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 import reference_card  # noqa: E402
 import reference_pages  # noqa: E402
+import scale_tables  # noqa: E402
 
 from reticent.guarantees.card import card_schema  # noqa: E402
 from reticent.preferences.schema import preferences_schema  # noqa: E402
@@ -73,6 +75,7 @@ FILES: dict[Path, Callable[[str], str]] = {
     PAGE: page,
     SCHEMA: schema,
     PREFERENCES_SCHEMA: wishes_schema,
+    ROOT / "docs/scale.md": scale_tables.page,
     **_reference(),
 }
 

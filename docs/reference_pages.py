@@ -23,6 +23,8 @@ PACKAGES = (
     "preferences",
     "tasks",
     "ledger",
+    "running",
+    "spark",
     "report",
     "testing",
     "exports",

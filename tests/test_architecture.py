@@ -27,8 +27,10 @@ RANKS = {
     "exports": 7,
     "gateway": 7,
     "report": 7,
+    "running": 7,
     "testing": 7,
     "console": 8,
+    "spark": 8,
     "cli": 9,
     "__main__": 10,
 }
