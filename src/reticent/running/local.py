@@ -23,7 +23,7 @@ from reticent.rational import whole
 from reticent.running import gathering, inputs
 from reticent.running.drawing import Told, charges_in, draw_part, people_in
 from reticent.running.inputs import Piece
-from reticent.running.merging import Part, check_key, merge
+from reticent.running.merging import Part, check_key, merge, refuse_spent
 from reticent.running.people import comes_twice
 from reticent.running.staging import Staging, StagingError, shown_before, write_whole
 from reticent.running.workers import Workers
@@ -136,6 +136,8 @@ class _Run:
     def _make(self, staging: Staging, files: Sequence[Path]) -> Ran:
         told, held = self._told(files), staging.manifest()
         if held is None:
+            if self.ledger is not None:
+                refuse_spent(self.ledger, self.key, self.principal)
             staging.begin(told)
         elif any(held.get(name) != value for name, value in told.items()):
             other = [name for name, value in told.items() if held.get(name) != value]

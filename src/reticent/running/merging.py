@@ -24,6 +24,10 @@ from reticent.ledger import Charge, Ledger, LedgerError, Request, period_of
 from reticent.tasks.batched import Batched
 from reticent.tasks.charged import LIBRARY, Standing, amount
 
+_GONE = (
+    "this key was charged for another draw, which is gone or elsewhere; a second draw is a second "
+    "release: use a new key"
+)
 LONGEST_KEY = 150
 """Letters of the key of a release: names of parts follow it."""
 
@@ -80,15 +84,24 @@ def merge(
         )
         answer = ledger.once_with(request, part.digest.encode())
         if answer.value != part.digest.encode():
-            raise LedgerError(
-                "this key was charged for another draw of the same release, whose parts are gone; "
-                "a second draw is a second release: use a new key"
-            )
+            raise LedgerError(_GONE)
         before += len(part.people) if answer.replayed else 0
         charged += 0 if answer.replayed else len(part.people)
         if progress is not None:
             progress(charged + before)
     return Merged(charged, before)
+
+
+def refuse_spent(ledger: Ledger, key: str, principal: str = LIBRARY) -> None:
+    """A key that somebody was charged under must not be drawn for again: before a first draw."""
+    start = f"{key}/"
+    with ledger.reading() as connection:
+        found = connection.execute(
+            "SELECT 1 FROM spend WHERE principal = ? AND substr(key, 1, ?) = ? LIMIT 1",
+            (principal, len(start), start),
+        ).fetchone()
+    if found is not None:
+        raise LedgerError(_GONE)
 
 
 def most_spent(ledger: Ledger, job: Batched, people: int) -> Budget:

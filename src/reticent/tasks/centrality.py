@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from reticent.data.graphs import Graph
+from reticent.errors import require
 from reticent.rational import whole
 from reticent.tasks import centrality_kernels as kernels
 
@@ -67,6 +68,34 @@ def egocentric_betweenness(
     return _Ranked.of(graph).run(kernels.betweenness, values, threads, progress)
 
 
+def betweenness_of(
+    graph: Graph, nodes: NDArray[np.int64], *, threads: int | None = None
+) -> NDArray[np.float64]:
+    """EBC of some nodes only, in this order: the same values as ``egocentric_betweenness`` has.
+
+    >>> path = Graph.of_edges([(0, 1), (1, 2), (2, 3)])
+    >>> betweenness_of(path, np.array([2, 0])).tolist()
+    [1.0, 0.0]
+    """
+    nodes = np.asarray(nodes, dtype=np.int64)
+    inside = bool(((nodes >= 0) & (nodes < graph.size)).all())
+    require(inside, "nodes", "others", f"numbers from 0 to {graph.size - 1}")
+    values = np.zeros(graph.size, dtype=np.float64)
+    return _Ranked.of(graph).run(kernels.betweenness, values, threads, None, nodes)[nodes]
+
+
+def shares(graph: Graph, count: int) -> list[NDArray[np.int64]]:
+    """All nodes in ``count`` lists of about the same work, for whoever has several machines.
+
+    >>> [part.tolist() for part in shares(Graph.of_edges([(0, 1), (1, 2), (2, 3)]), 2)]
+    [[2, 0], [1, 3]]
+    """
+    whole(count, "count", least=1)
+    ranked = _Ranked.of(graph)
+    heavy = np.argsort(-ranked.work[ranked.ranks], kind="stable")
+    return [heavy[at::count] for at in range(count)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ranked:
     """The graph with nodes numbered by rising degree: v is called ``ranks[v]``."""
@@ -88,14 +117,20 @@ class _Ranked:
         )
         return cls(ranks, starts, splits, rows, kernels.scan_lengths(starts, splits, rows))
 
-    def parts(self) -> list[NDArray[np.int64]]:
+    @property
+    def work(self) -> NDArray[np.int64]:
+        """Entries read for each ego."""
+        return self.lengths + np.diff(self.starts) + 1
+
+    def parts(self, nodes: NDArray[np.int64] | None = None) -> list[NDArray[np.int64]]:
         """Egos in parts of about the same work, those of high degree first."""
-        work = np.cumsum((self.lengths + np.diff(self.starts) + 1)[::-1])
+        chosen = np.arange(self.ranks.size) if nodes is None else np.unique(self.ranks[nodes])
+        egos = chosen[::-1]
+        work = np.cumsum(self.work[egos])
         if not work.size:
             return []
         count = min(_PARTS, 1 + int(work[-1]) // _LEAST_WORK)
         cuts = np.searchsorted(work, work[-1] * np.arange(1, count) // count)
-        egos = np.arange(work.size)[::-1]
         return [part for part in np.split(egos, np.unique(cuts)) if part.size]
 
     def workspace(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
@@ -105,10 +140,18 @@ class _Ranked:
         return np.zeros(self.splits.size, dtype=np.int32), low, high
 
     def run(
-        self, kernel: Any, values: NDArray[Any], threads: int | None, progress: Progress | None
+        self,
+        kernel: Any,
+        values: NDArray[Any],
+        threads: int | None,
+        progress: Progress | None,
+        nodes: NDArray[np.int64] | None = None,
     ) -> NDArray[Any]:
-        """Fill ``values`` by a kernel, part by part, and put them in the order of the graph."""
-        parts = self.parts()
+        """Fill ``values`` by a kernel, part by part, and put them in the order of the graph.
+
+        Of ``nodes`` only, if they are given.
+        """
+        parts = self.parts(nodes)
         count = whole(os.cpu_count() or 1 if threads is None else threads, "threads", least=1)
         spare: SimpleQueue[Any] = SimpleQueue()
         for _ in range(min(count, len(parts))):

@@ -9,7 +9,13 @@ import pytest
 from reticent.data.graphs import Graph
 from reticent.errors import ParameterError
 from reticent.tasks import centrality, centrality_kernels
-from reticent.tasks.centrality import degree, egocentric_betweenness, triangles
+from reticent.tasks.centrality import (
+    betweenness_of,
+    degree,
+    egocentric_betweenness,
+    shares,
+    triangles,
+)
 
 
 def by_definition(graph: Graph) -> list[Fraction]:
@@ -178,3 +184,32 @@ class TestThreads:
     def test_threads_are_a_whole_number(self, threads: int) -> None:
         with pytest.raises(ParameterError, match="threads must be"):
             egocentric_betweenness(Graph.of_edges([(0, 1)]), threads=threads)
+
+
+class TestShares:
+    @pytest.mark.parametrize("count", [1, 3, 200])
+    def test_parts_make_up_the_whole(self, count: int) -> None:
+        graph = hub_graph(150, 4)
+        parts = shares(graph, count)
+        assert len(parts) == count
+        assert sorted(np.concatenate(parts).tolist()) == list(range(graph.size))
+        values = np.full(graph.size, np.nan)
+        for part in parts:
+            values[part] = betweenness_of(graph, part, threads=2)
+        assert values.tolist() == egocentric_betweenness(graph).tolist()
+
+    def test_any_order_and_repeats(self) -> None:
+        graph = random_graph(30, 0.3, 1)
+        nodes = np.array([7, 3, 7, 29])
+        wanted = egocentric_betweenness(graph)[nodes]
+        assert betweenness_of(graph, nodes).tolist() == wanted.tolist()
+        assert betweenness_of(graph, nodes[:0]).tolist() == []
+
+    def test_the_heavy_are_dealt_out(self) -> None:
+        first, second = shares(hub_graph(60, 2), 2)
+        assert {int(first[0]), int(second[0])} == {0, 1}
+
+    @pytest.mark.parametrize("nodes", [[-1], [30]])
+    def test_other_nodes_are_refused(self, nodes: list[int]) -> None:
+        with pytest.raises(ParameterError, match="numbers from 0 to 29"):
+            betweenness_of(random_graph(30, 0.1, 1), np.array(nodes))

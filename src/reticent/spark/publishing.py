@@ -1,0 +1,291 @@
+"""One answer and one charge for everybody, however often Spark tries a task again.
+
+Theory    docs/theory/ledger.md, Theorem 2 (one key, one answer, one charge);
+          docs/theory/parts.md, Theorem 1 (one answer and one charge)
+Notation  nano = nano-epsilon that a person loses
+Not here  what is drawn (tasks/), folders (folders.py), charging by key (running/merging.py).
+
+An attempt of a task draws its people with a key of its own, and writes what they lose into the same
+rows. Spark commits one attempt of each task, and a note says which draw counts: what others drew is
+never read. Everybody is charged from those rows, by key, and only then are they copied, without the
+charges, to where others may see them. Whoever is killed on the way starts again with the same key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from reticent.errors import ParameterError, require
+from reticent.guarantees import Event
+from reticent.ledger import Ledger
+from reticent.noise import Source
+from reticent.running.merging import Part, check_key, merge, refuse_spent
+from reticent.running.staging import StagingError
+from reticent.spark.collecting import batches_of
+from reticent.spark.folders import drop, pyspark, quoted, read_note, there, write_note
+from reticent.tasks.batched import PERSON, Batched, arrow, compute, names_of
+from reticent.tasks.charged import LIBRARY, Payer, new_key
+
+ABOUT = "_reticent"
+"""What a finished output says of itself: a folder that readers of tables pass over."""
+CHARGE = "_nano"
+"""The column of what each person loses, as long as nobody else sees the rows."""
+PART = 1 << 16
+"""People who are charged together; a release that is taken up keeps the size it began with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A release that can be seen now: ``spark.read.parquet(released.out)``."""
+
+    out: str
+    people: int
+    key: str
+    event: Event
+    charged: int
+    replayed: bool
+
+
+class Counted(Protocol):
+    """What is known of a release before it is drawn; see ``Batched``."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Of everything that decides what is released, besides the data and the source."""
+
+    def event(self, source: Source) -> Event:
+        """The record: nobody loses more than it says."""
+
+    def payer(self, person: str) -> Payer:
+        """Whose account is charged."""
+
+
+def release(
+    job: Batched,
+    frame: Any,
+    out: str,
+    *,
+    key: str,
+    ledger: Ledger | None,
+    source: Source | None = None,
+    staging: str | None = None,
+    keep_staging: bool = False,
+    principal: str = LIBRARY,
+) -> Released:
+    """Release everybody of a DataFrame with one row for each person, as a folder of Parquet files.
+
+    The same ``key`` takes up a release that was broken off and repeats one that was finished,
+    without another draw or charge. ``staging`` is a folder for what nobody may see yet, beside
+    ``out`` unless you say where. Without a ledger nobody is charged, and it is yours to count what
+    everybody lost. The ledger is used on the driver only.
+    """
+    pyspark()
+    own = Source.system() if source is None else source
+
+    def drawn() -> Any:
+        people = _people(job, frame)
+        return people.mapInArrow(_drawing(job, own), _schema(job, own, people))
+
+    return publish(
+        job,
+        frame.sparkSession,
+        drawn,
+        out,
+        key=key,
+        ledger=ledger,
+        source=own,
+        staging=staging,
+        keep_staging=keep_staging,
+        principal=principal,
+    )
+
+
+def publish(
+    job: Counted,
+    spark: Any,
+    drawn: Callable[[], Any],
+    out: str,
+    *,
+    key: str,
+    ledger: Ledger | None,
+    source: Source,
+    charges: Callable[[Any], Any] | None = None,
+    staging: str | None = None,
+    keep_staging: bool = False,
+    principal: str = LIBRARY,
+) -> Released:
+    """Publish a frame that draws when it is read: it is read once, and what was read counts.
+
+    ``charges`` makes of what was drawn a frame of ``person`` and ``CHARGE``, what each loses;
+    without it these are columns of what was drawn. ``CHARGE`` is left out of what is shown.
+    """
+    arrow()
+    check_key(key)
+    out = out.rstrip("/")
+    home = f"{out}.unreleased" if staging is None else staging.rstrip("/")
+    made = _Release(job, spark, out, key, ledger, source, home, principal, charges)
+    found = made.whole(drawn)
+    if not keep_staging and there(spark, home):
+        drop(spark, home)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Release:
+    job: Counted
+    spark: Any
+    out: str
+    key: str
+    ledger: Ledger | None
+    source: Source
+    home: str
+    principal: str
+    charges: Callable[[Any], Any] | None
+
+    def whole(self, drawn: Callable[[], Any]) -> Released:
+        shown = read_note(self.spark, f"{self.out}/{ABOUT}")
+        if shown is not None:
+            self._same(shown, "is there already and holds")
+            event = Event.from_json(json.dumps(shown["event"]))
+            return Released(self.out, shown["people"], self.key, event, charged=0, replayed=True)
+        showing = read_note(self.spark, f"{self.home}/showing") is not None
+        if not showing and there(self.spark, self.out):
+            raise StagingError("out is there already and is no release on Spark: name another")
+        chosen = read_note(self.spark, f"{self.home}/chosen") or self._draw(drawn)
+        self._same(chosen, "was begun as")
+        event = Event.from_json(json.dumps(chosen["event"]))
+        people, charged = self._charge(chosen, event)
+        self._show(chosen, people, again=showing)
+        return Released(self.out, people, self.key, event, charged, replayed=False)
+
+    def _same(self, told: dict[str, Any], what: str) -> None:
+        if (told["key"], told["release"]) != (self.key, self.job.fingerprint):
+            raise StagingError(f"{self.out} {what} another release, or another key: name another")
+
+    def _draw(self, drawn: Callable[[], Any]) -> dict[str, Any]:
+        """Draw everybody into a folder of this attempt's own, and note that this draw counts."""
+        if self.ledger is not None:
+            refuse_spent(self.ledger, self.key, self.principal)
+        draw = new_key()
+        drawn().write.parquet(f"{self.home}/{draw}")
+        told = {
+            "key": self.key,
+            "release": self.job.fingerprint,
+            "draw": draw,
+            "part": PART,
+            "private": self.source.private,
+            "event": json.loads(self.job.event(self.source).to_json()),
+        }
+        if write_note(self.spark, f"{self.home}/chosen", told):
+            return told
+        faster = read_note(self.spark, f"{self.home}/chosen")  # another driver's
+        if faster is None:
+            raise StagingError("another run makes the same release: try again with the same key")
+        return faster
+
+    def _charge(self, chosen: dict[str, Any], event: Event) -> tuple[int, int]:
+        """Charge everybody who is not charged yet; how many people there are, and were charged."""
+        drawn = self.spark.read.parquet(f"{self.home}/{chosen['draw']}")
+        charges = drawn if self.charges is None else self.charges(drawn)
+        if self.ledger is None:
+            return charges.count(), 0
+        merged = merge(
+            cast("Batched", self.job),
+            event,
+            lambda: _parts(charges, chosen["draw"], chosen["part"]),
+            key=self.key,
+            ledger=self.ledger,
+            principal=self.principal,
+        )
+        return merged.charged + merged.before, merged.charged
+
+    def _show(self, chosen: dict[str, Any], people: int, *, again: bool) -> None:
+        """Copy the rows without charges; a copy that was broken off is made anew of the same."""
+        if not again:
+            write_note(self.spark, f"{self.home}/showing", {"key": self.key})
+        rows = self.spark.read.parquet(f"{self.home}/{chosen['draw']}").drop(CHARGE)
+        rows.write.mode("overwrite" if again else "error").parquet(self.out)
+        if self.spark.read.parquet(self.out).count() != rows.count():
+            raise StagingError("another run shows the same release: try again with the same key")
+        told = {**chosen, "people": people, "counted": self.ledger is not None}
+        write_note(self.spark, f"{self.out}/{ABOUT}", told)
+
+
+def _people(job: Batched, frame: Any) -> Any:
+    """The columns that are read, of people with a name, each of whom has one row."""
+    functions, person = pyspark(), job.person
+    for name in job.columns:
+        require(name in frame.columns, "frame", "another", f"with a column {name!r}")
+    held = frame.select(*map(quoted, job.columns))
+    kind = held.schema[person].dataType.typeName()
+    whole = kind in ("byte", "short", "integer", "long")
+    if not (whole or kind == "string"):
+        raise ParameterError("person", "a column of whole numbers or of text", kind)
+    named = functions.col(quoted(person))
+    held = held.where(named.isNotNull() if whole else named.isNotNull() & (named != ""))
+    twice = held.select(named.alias(PERSON)).groupBy(PERSON).count().where("count > 1")
+    if twice.limit(1).count():
+        raise ParameterError("frame", "one row for each person", "somebody in two rows")
+    return held
+
+
+def _schema(job: Batched, source: Source, people: Any) -> Any:
+    """Columns of the draw, by drawing nobody; also what is wrong with the input, told early."""
+    pa, types = arrow(), pyspark("sql.pandas.types")
+    nobody = pa.RecordBatch.from_pylist([], types.to_arrow_schema(people.schema))
+    drawn = job.draw(nobody, source).batch.schema
+    names = [CHARGE, *(name.lower() for name in drawn.names)]
+    rule = "names that differ by more than case, and no " + CHARGE
+    require(len(set(names)) == len(names), "columns of the release", "others", rule)
+    return types.from_arrow_schema(drawn.append(pa.field(CHARGE, pa.int64())))
+
+
+def _drawing(job: Batched, source: Source) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """What a task does with its batches."""
+
+    def draw(batches: Iterable[Any]) -> Iterator[Any]:
+        # Each attempt takes a key of its own; a seeded source gives each person a stream.
+        own = Source.system() if source.private else source
+        for batch in batches:
+            drawn = job.draw(batch, own)
+            charges = arrow().array(drawn.nano, arrow().int64())
+            yield arrow().RecordBatch.from_arrays(
+                [*drawn.batch.columns, charges], names=[*drawn.batch.schema.names, CHARGE]
+            )
+
+    return draw
+
+
+def _parts(charges: Any, digest: str, size: int) -> Iterator[Part]:
+    """People in the order of their names and what they lose, some at a time.
+
+    However the rows lie in files, a part has the same people.
+    """
+    rows = charges.select(PERSON, CHARGE).orderBy(PERSON)
+    last = None
+    for number, table in enumerate(_cut(batches_of(rows), size)):
+        people = table.column(PERSON).combine_chunks()
+        rising = compute().all(compute().less(people[:-1], people[1:])).as_py() is not False
+        if not rising or (last is not None and not last < people[0].as_py()):
+            raise ParameterError("frame", "one row for each person", "somebody in two rows")
+        last = people[-1].as_py()
+        nano = np.asarray(table.column(CHARGE)).tolist()
+        yield Part(f"{number:06d}", names_of(people), nano, digest)
+
+
+def _cut(batches: Iterable[Any], size: int) -> Iterator[Any]:
+    """Tables of so many rows, and one of the rest."""
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        while sum(part.num_rows for part in held) >= size:
+            table = arrow().Table.from_batches(held)
+            yield table.slice(0, size)
+            held = table.slice(size).to_batches()
+    if any(part.num_rows for part in held):
+        yield arrow().Table.from_batches(held)

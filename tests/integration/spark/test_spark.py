@@ -1,0 +1,278 @@
+"""Releases on Spark: as in one process, one answer and one charge for everybody."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from benchmarks.fault_spark import executor_killed
+from reticent.data.catalogue import Catalogue
+from reticent.errors import MissingExtra, ParameterError
+from reticent.ledger import LedgerError, open_ledger
+from reticent.noise import Source
+from reticent.preferences import Preferences
+from reticent.running.merging import TooLittleLeft
+from reticent.running.staging import StagingError
+from reticent.spark import publishing, release_histograms
+from reticent.tasks.histogram_arrow import HistogramBatches
+
+from .same_results import CHECKS, rows, spent
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"),  # Spark 3.5
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # Spark 3.5
+]
+FILMS = Catalogue.of(
+    [[1, 1, 0], [0, 1, 0], [0, 1, 1], [1, 0, 0]],
+    items=("Heat", "Up", "Glory", "Fargo"),
+    attributes=("Crime", "Drama.Old", "War film"),
+)
+WISHES = Preferences.parse(
+    "version = 1\nattributes.default = 0.2\nproviders.club.epsilon = 0.4\n"
+    "providers.club.total = 0.4\n"
+)
+CHARGE = 400_000_000
+SEEN = [(f"p{i:03}", [FILMS.items[j] for j in range(4) if i >> j & 1]) for i in range(150)]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Any:
+    with open_ledger(tmp_path / "ledger.db") as held:
+        yield held
+
+
+def people(spark: Any, partitions: int = 3) -> Any:
+    return spark.createDataFrame(SEEN, "person string, items array<string>").repartition(partitions)
+
+
+def released(frame: Any, out: Path, ledger: Any, **options: Any) -> publishing.Released:
+    options = {"key": "k", **options}
+    return release_histograms(
+        frame, FILMS, WISHES, "club", str(out / "out"), ledger=ledger, **options
+    )
+
+
+def alone(source: Source) -> list[tuple[Any, ...]]:
+    job = HistogramBatches.of(FILMS, WISHES, "club")
+    names, items = zip(*SEEN, strict=True)
+    batch = pa.record_batch({"person": list(names), "items": list(items)})
+    table = job.draw(batch, source).batch
+    return sorted(tuple(row.values()) for row in table.to_pylist())
+
+
+def test_importing_needs_no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.sql.functions", None)
+    with pytest.raises(MissingExtra, match=r"reticent\[spark\]"):
+        released(None, Path("nowhere"), None)
+
+
+@pytest.mark.parametrize("partitions", [1, 5])
+def test_the_same_as_in_one_process(
+    spark: Any, partitions: int, tmp_path: Path, ledger: Any
+) -> None:
+    made = released(people(spark, partitions), tmp_path, ledger, source=Source.seeded(3))
+    assert rows(spark, made.out) == alone(Source.seeded(3))
+    assert (made.people, made.charged, made.replayed) == (150, 150, False)
+    assert not made.event.private
+
+
+def test_lines_are_brought_together(spark: Any, tmp_path: Path, ledger: Any) -> None:
+    lines = [(name, item) for name, items in SEEN for item in (*items, None, *items)]
+    frame = spark.createDataFrame(lines, "who string, `a film` string").repartition(3)
+    made = released(
+        frame,
+        tmp_path,
+        ledger,
+        rows="items",
+        person="who",
+        items="a film",
+        source=Source.seeded(3),
+    )
+    empty = {name for name, items in SEEN if not items}
+    wanted = [row for row in alone(Source.seeded(3)) if row[0] not in empty]
+    assert rows(spark, made.out) == wanted
+
+
+def test_everybody_once_and_again_the_same(spark: Any, tmp_path: Path, ledger: Any) -> None:
+    unnamed = spark.createDataFrame([(None, []), ("", ["Up"])], people(spark).schema)
+    first = released(people(spark).union(unnamed), tmp_path, ledger)
+    shown = rows(spark, first.out)
+    again = released(people(spark).limit(0), tmp_path, ledger)
+    assert (again.replayed, again.charged, again.people) == (True, 0, 150)
+    assert again.event == first.event
+    assert first.event.private
+    assert rows(spark, first.out) == shown
+    assert [row[0] for row in shown] == [name for name, _ in SEEN]
+    assert spent(ledger) == dict.fromkeys((name for name, _ in SEEN), CHARGE)
+    assert spark.read.parquet(first.out).columns == ["person", *FILMS.attributes]
+    assert not Path(f"{first.out}.unreleased").exists()
+
+
+def test_tasks_do_not_share_noise(spark: Any, tmp_path: Path) -> None:
+    alike = spark.range(400).selectExpr("id AS person", "array('Up') AS items").repartition(8)
+    made = released(alike, tmp_path, None)
+    shown = rows(spark, made.out)
+    assert made.people == 400
+    noise = Counter(row[1:] for row in shown)
+    # scales are about 5 to 20, so two of 400 triples seldom agree; eight equal streams would
+    assert max(noise.values()) < 8
+    assert len(noise) > 200
+
+
+def test_somebody_in_two_rows_is_refused(spark: Any, tmp_path: Path, ledger: Any) -> None:
+    twice = people(spark).union(people(spark).limit(1))
+    with pytest.raises(ParameterError, match="one row for each person") as error:
+        released(twice, tmp_path, ledger)
+    assert "p0" not in str(error.value)
+    assert not spent(ledger)
+
+
+@pytest.mark.parametrize(
+    "columns", ["person", "person string, items string", "person date, items array<string>"]
+)
+def test_wrong_columns_are_refused_early(
+    spark: Any, columns: str, tmp_path: Path, ledger: Any
+) -> None:
+    schema = columns if " " in columns else f"{columns} string"
+    with pytest.raises(ParameterError):
+        released(spark.createDataFrame([], schema), tmp_path, ledger)
+
+
+def test_nobody(spark: Any, tmp_path: Path, ledger: Any) -> None:
+    made = released(people(spark).limit(0), tmp_path, ledger)
+    assert (made.people, rows(spark, made.out)) == (0, [])
+    assert spark.read.parquet(made.out).columns == ["person", *FILMS.attributes]
+
+
+def test_a_refusal_charges_nobody(spark: Any, tmp_path: Path, ledger: Any) -> None:
+    made = released(people(spark).limit(1), tmp_path / "a", ledger, key="1")
+    with pytest.raises(TooLittleLeft, match="1 person has"):
+        released(people(spark), tmp_path / "b", ledger, key="2")
+    assert list(spent(ledger).values()) == [CHARGE]
+    assert made.people == 1
+    assert not (tmp_path / "b/out").exists()
+
+
+def test_another_output_or_release_is_kept(spark: Any, tmp_path: Path, ledger: Any) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/mine").write_text("x")
+    with pytest.raises(StagingError, match="there already"):
+        released(people(spark), tmp_path, ledger)
+    assert not spent(ledger)
+    released(people(spark), tmp_path / "b", ledger)
+    with pytest.raises(StagingError, match="another key"):
+        released(people(spark), tmp_path / "b", ledger, key="other")
+
+
+class Broken(Exception):
+    """The driver ends here."""
+
+
+def breaks(monkeypatch: pytest.MonkeyPatch, name: str, at: int, *, after: bool) -> None:
+    """Let the n-th call of a function of publishing be the last thing a driver does."""
+    true: Callable[..., Any] = getattr(publishing, name)
+    calls = []
+
+    def breaking(*args: Any, **options: Any) -> Any:
+        calls.append(args)
+        if len(calls) == at and not after:
+            raise Broken
+        found = true(*args, **options)
+        if len(calls) == at:
+            raise Broken
+        return found
+
+    monkeypatch.setattr(publishing, name, breaking)
+
+
+MOMENTS = {
+    "after the draw": ("write_note", 1, False),
+    "after it is chosen": ("write_note", 1, True),
+    "after charging": ("merge", 1, True),
+    "before it is shown": ("write_note", 2, True),
+    "after it is shown": ("write_note", 3, False),
+    "before clearing up": ("drop", 1, False),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_driver_that_ends_is_taken_up(
+    spark: Any, moment: str, tmp_path: Path, ledger: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, at, after = MOMENTS[moment]
+    staging = tmp_path / "out.unreleased"
+    with monkeypatch.context() as broken:
+        breaks(broken, name, at, after=after)
+        with pytest.raises(Broken):
+            released(people(spark), tmp_path, ledger)
+    chosen = [json.loads(path.read_text()) for path in staging.glob("chosen/*.txt")]
+    drawn = rows(spark, str(staging / chosen[0]["draw"])) if chosen else None
+    made = released(people(spark, 4), tmp_path, ledger)
+    assert spent(ledger) == dict.fromkeys((name for name, _ in SEEN), CHARGE)
+    shown = rows(spark, made.out)
+    assert [row[0] for row in shown] == [name for name, _ in SEEN]
+    assert drawn is None or shown == [row[:-1] for row in drawn]
+    assert not staging.exists()
+
+
+def test_charging_that_ends_half_way_is_taken_up(
+    spark: Any, tmp_path: Path, ledger: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publishing, "PART", 40)
+    true, calls = ledger.submit, []
+
+    def charged(_: Any, *args: Any, **options: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 3:
+            raise Broken
+        return true(*args, **options)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(type(ledger), "submit", charged)
+        with pytest.raises(Broken):
+            released(people(spark), tmp_path, ledger)
+    assert len(spent(ledger)) == 80
+    monkeypatch.setattr(publishing, "PART", 7)  # another version, say: parts stay what they were
+    made = released(people(spark, 4), tmp_path, ledger)
+    assert (made.people, made.charged) == (150, 70)
+    assert spent(ledger) == dict.fromkeys((name for name, _ in SEEN), CHARGE)
+
+
+def test_a_second_draw_needs_a_second_key(spark: Any, tmp_path: Path, ledger: Any) -> None:
+    released(people(spark), tmp_path / "a", ledger)
+    with pytest.raises(LedgerError, match="a second draw is a second release"):
+        released(people(spark), tmp_path / "b", ledger)
+    assert set(spent(ledger).values()) == {CHARGE}
+
+
+@pytest.mark.parametrize("task", CHECKS)
+def test_tasks_release_the_same(spark: Any, task: str, tmp_path: Path, ledger: Any) -> None:
+    CHECKS[task](spark, tmp_path, ledger)
+
+
+def test_an_executor_is_killed_and_a_task_overtaken(spark: Any) -> None:
+    found = executor_killed(8_000)  # on a cluster of its own
+    assert [found[key] for key in ("missing", "repeated", "not_once")] == [0, 0, 0]
+    assert found["executors_killed"] == 1
+    assert found["control_violations"] > 0  # some were drawn twice: one draw is shown and charged
+
+
+def test_the_example_runs_and_is_on_the_page(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = Path(__file__).parents[3]
+    script = (root / "examples/spark_histogram.py").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)  # which the session, begun elsewhere, does not see
+    own = script.replace("histograms.parquet", str(tmp_path / "histograms.parquet"))
+    exec(compile(own, "spark_histogram.py", "exec"), {})
+    assert capsys.readouterr().out.startswith("1000 people, 1000 charged\n1000 people, 0 charged\n")
+    page = (root / "docs/howto/spark.md").read_text(encoding="utf-8")
+    shown = page.split("```python\n")[1].split("```")[0]
+    code = [line for line in script.splitlines() if line and not line.startswith("# %%")]
+    assert [line for line in shown.splitlines() if line] == code[1:-1]
