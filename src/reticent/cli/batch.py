@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -104,15 +105,14 @@ def histogram(
         ),
     ] = None,
     goal: GoalOption = Goal.mse,
-    own: Annotated[
-        str,
+    own_weights: Annotated[
+        bool,
         typer.Option(
-            "--own",
-            help="Columns in which people have limits of their own, some of weights, epsilon and "
-            "budgets; they narrow what the preferences allow.",
-            metavar="NAMES",
+            "--own-weights",
+            help="A column weights, a list as long as items, holds what people allow themselves; "
+            "it narrows what the preferences allow.",
         ),
-    ] = "",
+    ] = False,
     card: CardFile = None,
     ledger: LedgerOption = LEDGER,
     key: Key = None,
@@ -123,9 +123,9 @@ def histogram(
 ) -> None:
     """Everybody's noisy histogram for a provider, from Parquet, Arrow or CSV to Parquet.
 
-    A row is a person with a list of items, or one item of a person. Memory does not grow with the
-    table. Everybody is charged once, before anything can be seen; if somebody has too little left
-    nobody is. After a crash the same command goes on where it stopped.
+    A row is a person with a list of items, or one item of a person. Memory grows by 16 bytes for a
+    person and no more. Everybody is charged once, before anything can be seen; if somebody has too
+    little left nobody is. After a crash the same command goes on where it stopped.
     """
     from reticent.mechanisms.base import Release
     from reticent.tasks.histogram import ReleasedHistogram
@@ -133,7 +133,10 @@ def histogram(
 
     check_files(card, suffixes=CARDS)
     catalogue, wishes = read_both(catalogue_path, preferences)
-    made, grant = plan_of(catalogue, wishes, provider, goal, False)
+    _, grant = plan_of(catalogue, wishes, provider, goal, False)
+    own = ("weights",) if own_weights else ()
+    job = HistogramBatches.of(catalogue, wishes, provider, goal=goal.value, own=own)
+    made = job.plan
     agreed = Plan(
         "batch-histogram",
         f"everybody's noisy histogram for {provider}",
@@ -147,13 +150,11 @@ def histogram(
         return
     agree = agreement(context, yes)
     who, what, rows = _form(table, columns)
-    limits = tuple(name.strip() for name in own.split(",") if name.strip())
-    if limits and rows == "items":
-        raise Failure("--own needs a row for each person", why="this table has one for each item")
-    job = HistogramBatches.of(
-        catalogue, wishes, provider, goal=goal.value, own=limits, person=who, items=what
-    )
+    if own_weights and rows == "items":
+        why = "this table has one for each item"
+        raise Failure("--own-weights needs a row for each person", why=why)
     agree(agreed)
+    job = replace(job, person=who, items=what)
     ran, budget = _run(context, job, table, out, key, ledger, rows, processes, as_json)
     files: Any = dict(ran.files)
     whole = ReleasedHistogram(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reticent.errors import require
 from reticent.optim.mapping import Channel
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ class Rows:
 
     def draw(self, profiles: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.int64]:
         """What each profile becomes, by the first 62 bits of its word."""
+        profiles = np.ascontiguousarray(profiles, dtype=np.int64)
+        count = len(self.starts) - 1
+        inside = not profiles.size or (int(profiles.min()) >= 0 and int(profiles.max()) < count)
+        require(inside, "profiles", "others", f"numbers from 0 to {count - 1}")
+        require(words.shape == profiles.shape, "words", words.shape, "one for each profile")
         if len(profiles) > _FEW:
             from reticent.mechanisms.mapping_kernels import search  # loads Numba
 

@@ -78,7 +78,9 @@ class Source:
         """
         if self._seed is None:
             return Source()
-        named = hashlib.sha256(b"reticent part" + self._seed + label.encode("utf-8", "replace"))
+        named = hashlib.sha256(
+            b"reticent part" + self._seed + label.encode("utf-8", "surrogatepass")
+        )
         return Source(_seed=named.digest())
 
     @property

@@ -9,10 +9,9 @@ gives each person a stream of their own. So nothing depends on who draws what, o
 
 from __future__ import annotations
 
-import os
 import pickle
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +23,7 @@ from reticent.noise import Source
 from reticent.running.gathering import grouped
 from reticent.running.inputs import Piece, batches_of
 from reticent.running.people import numbers_of
-from reticent.running.staging import Staging, digest_of, put
+from reticent.running.staging import Staging, digest_of, put, sync
 from reticent.tasks.batched import PERSON, Batched, arrow, names_of
 
 if TYPE_CHECKING:
@@ -36,11 +35,12 @@ _NOTHING = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Told:
-    """What a process tells of a part that it drew."""
+    """What a process tells of a part that it drew; ``written`` has no name yet."""
 
     name: str
     numbers: NDArray[np.uint64]
     digest: str
+    written: tuple[Path, ...] = ()
 
     @property
     def people(self) -> int:
@@ -50,10 +50,26 @@ class Told:
 
 def draw_part(packed: bytes, piece: Piece, staging: Staging, name: str, source: Source) -> Told:
     """Draw a part of a pickled job, unless it is there already."""
-    if not staging.drawn(name):
-        own = source.child(name) if source.private else source
-        _write(_job(packed), piece, staging, name, own)
-    return told_of(staging, name)
+    if staging.drawn(name):
+        return _told(name, staging.part(name), staging.charges(name))
+    own = source.child(name) if source.private else source
+    written = staging.partial(f"part-{name}"), staging.partial(f"charges-{name}")
+    try:
+        _write(_job(packed), piece, written, own)
+    except BaseException:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
+    return replace(_told(name, *written), written=written)
+
+
+def keep(told: Told, staging: Staging) -> None:
+    """Name what a process wrote: the charges last, for a part that has them is whole."""
+    if told.written:
+        part, charges = told.written
+        if told.people:
+            put(part, staging.part(told.name))
+        put(charges, staging.charges(told.name))
 
 
 @lru_cache(maxsize=1)
@@ -63,11 +79,10 @@ def _job(packed: bytes) -> Batched:
     return job
 
 
-def told_of(staging: Staging, name: str) -> Told:
-    """Of a part that is there."""
-    columns = [numbers_of(column) for column, _ in charges_in(staging.charges(name))]
+def _told(name: str, part: Path, charges: Path) -> Told:
+    columns = [numbers_of(column) for column, _ in charges_in(charges)]
     numbers = np.concatenate([np.empty(0, np.uint64), *columns])
-    return Told(name, numbers, digest_of(staging.part(name)) if numbers.size else "")
+    return Told(name, numbers, digest_of(part) if numbers.size else "")
 
 
 def charges_in(path: Path) -> Iterator[tuple[Any, NDArray[np.int64]]]:
@@ -94,26 +109,25 @@ def _rows(job: Batched, piece: Piece) -> Iterator[Any]:
         yield from batches_of(piece, job.columns)
 
 
-def _write(job: Batched, piece: Piece, staging: Staging, name: str, source: Source) -> None:
-    parts = _Growing(staging.part(name)), _Growing(staging.charges(name))
-    pa = arrow()
+def _write(job: Batched, piece: Piece, paths: tuple[Path, Path], source: Source) -> None:
+    pa, (part, charges) = arrow(), (_Growing(path) for path in paths)
     for batch in _rows(job, piece):
         drawn = job.draw(batch, source)
-        people = drawn.batch.column(0)
-        lost = pa.record_batch({PERSON: people, CHARGE: pa.array(drawn.nano)})
-        for part, made in zip(parts, (drawn.batch, lost), strict=True):
-            part.write(made)
-    if not parts[1].begun:
-        parts[1].write(pa.record_batch({PERSON: pa.array([], pa.string()), CHARGE: _NOTHING}))
-    for part in parts:  # charges last: a part that has them is whole
-        part.finish()
+        if drawn.batch.num_rows:
+            people = drawn.batch.column(0)
+            part.write(drawn.batch)
+            charges.write(pa.record_batch({PERSON: people, CHARGE: pa.array(drawn.nano)}))
+    if not charges.begun:
+        charges.write(pa.record_batch({PERSON: pa.array([], pa.string()), CHARGE: _NOTHING}))
+    part.finish()
+    charges.finish()
 
 
 class _Growing:
-    """A Parquet file that gets its name when it is whole."""
+    """A Parquet file, synced when it is whole."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.partial = path, path.with_name(f"{path.name}.{os.getpid()}.partial")
+        self.path = path
         self.writer: Any = None
 
     @property
@@ -122,14 +136,10 @@ class _Growing:
 
     def write(self, batch: Any) -> None:
         if not self.begun:
-            parquet = import_module("pyarrow.parquet")
-            self.writer = parquet.ParquetWriter(self.partial, batch.schema)
+            self.writer = import_module("pyarrow.parquet").ParquetWriter(self.path, batch.schema)
         self.writer.write_batch(batch)
 
     def finish(self) -> None:
-        if not self.begun:
-            return
-        self.writer.close()
-        with self.partial.open("rb") as file:
-            os.fsync(file.fileno())
-        put(self.partial, self.path)
+        if self.begun:
+            self.writer.close()
+            sync(self.path)

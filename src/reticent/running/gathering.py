@@ -12,19 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reticent.errors import require
 from reticent.running.inputs import Piece, batches_of, csv_batches, format_of, pieces_of
 from reticent.running.people import buckets_of
+from reticent.running.staging import StagingError, sync
 from reticent.tasks.batched import PERSON, Batched, arrow, with_people
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LINES = 1 << 21
 """Lines of a bucket, about."""
 _LINE_BYTES = 16  # of a line of a CSV file, at least
-MOST = 4096
+MOST = 512
 """Buckets: each is an open file while lines are dealt out."""
 
 
@@ -42,16 +46,18 @@ def buckets_for(files: Sequence[Path]) -> int:
 
 def deal_out(
     sources: Sequence[Piece], person: str, item: str, folder: Path, buckets: int, task: int
-) -> None:
-    """Write each line of some pieces to the file of its bucket."""
+) -> NDArray[np.int64]:
+    """Write each line of some pieces to the file of its bucket; how many lines each bucket got."""
     pa, ipc = arrow(), import_module("pyarrow.ipc")
     writers: dict[int, Any] = {}
+    lines = np.zeros(buckets, dtype=np.int64)
     try:
         for batch in _lines(sources, person, item):
             where = buckets_of(batch.column(PERSON), buckets)
             order = np.argsort(where, kind="stable")
             sorted_lines, cuts = batch.take(pa.array(order)), np.bincount(where, minlength=buckets)
             ends = np.cumsum(cuts)
+            lines += cuts
             for bucket in np.flatnonzero(cuts).tolist():
                 if bucket not in writers:
                     path = folder / _called(bucket, task)
@@ -62,6 +68,9 @@ def deal_out(
     finally:
         for writer in writers.values():
             writer.close()
+    for bucket in writers:
+        sync(folder / _called(bucket, task))
+    return lines
 
 
 def _lines(sources: Sequence[Piece], person: str, item: str) -> Iterator[Any]:
@@ -81,6 +90,8 @@ def _lines(sources: Sequence[Piece], person: str, item: str) -> Iterator[Any]:
             held = batch.column(item)
             if pa.types.is_dictionary(held.type):
                 held = held.dictionary_decode()
+            if pa.types.is_integer(held.type):  # names, as in any table of lines, not places
+                held = held.cast(pa.string())
             lines = pa.record_batch({PERSON: batch.column(person), "item": held})
             lines = with_people(lines.filter(held.is_valid()), PERSON)
             yield lines
@@ -94,6 +105,8 @@ def grouped(piece: Piece, job: Batched) -> Iterator[Any]:
     for path in sorted(folder.glob(_called(bucket, "*"))):
         with ipc.open_stream(str(path)) as lines:
             tables.append(lines.read_all())
+    if sum(table.num_rows for table in tables) != piece.rows:
+        raise StagingError("lines that were brought together are gone: remove what is unreleased")
     if not tables:
         return
     whole = pa.concat_tables(tables, promote_options="permissive").combine_chunks()

@@ -38,7 +38,10 @@ _ENDS = 1 << 16  # bytes of either end of a file that tell it from another
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Row groups, or batches, ``first`` to ``last`` - 1 of a file with so many rows."""
+    """Row groups, or batches, ``first`` to ``last`` - 1 of a file with so many rows.
+
+    Of lines: the bucket ``first`` in a folder, with so many lines.
+    """
 
     file: str
     format: Format
@@ -98,7 +101,7 @@ def _sizes(path: Path) -> list[int]:
         if format_of(path) == "parquet":
             meta = import_module("pyarrow.parquet").read_metadata(path)
             return [meta.row_group(place).num_rows for place in range(meta.num_row_groups)]
-        with import_module("pyarrow.ipc").open_file(str(path)) as file:
+        with _arrow_file(path) as file:
             return [file.get_batch(place).num_rows for place in range(file.num_record_batches)]
 
 
@@ -116,7 +119,7 @@ def batches_of(piece: Piece, columns: Sequence[str]) -> Iterator[Any]:
                     batch_size=BATCH, row_groups=groups, columns=wanted, use_threads=False
                 )
             return
-        with import_module("pyarrow.ipc").open_file(str(path)) as file:
+        with _arrow_file(path) as file:
             for place in range(piece.first, piece.last):
                 batch = file.get_batch(place)
                 wanted = [name for name in batch.schema.names if name in columns]
@@ -137,24 +140,22 @@ def _texts(schema: Any, columns: Sequence[str]) -> list[str]:
 
 def csv_batches(path: Path, columns: Sequence[str]) -> Iterator[Any]:
     """The rows of a CSV file as batches of text; what is empty is missing."""
-    csv, pa = import_module("pyarrow.csv"), arrow()
-    with _readable(path):
-        kinds = csv.ConvertOptions(
-            column_types=dict.fromkeys(columns, pa.string()),
-            strings_can_be_null=True,
-            null_values=[""],
-            quoted_strings_can_be_null=True,
-        )
-        how = csv.ReadOptions(block_size=_CSV_BLOCK, use_threads=False)
-        with csv.open_csv(str(path), read_options=how, convert_options=kinds) as lines:
-            wanted = [name for name in lines.schema.names if name in columns]
-            for batch in lines:
-                yield batch.select(wanted)
+    with _readable(path), _csv_lines(path, columns) as lines:
+        yield from lines
 
 
 def columns_in(path: Path) -> list[str]:
     """Names of the columns of a file."""
     return list(_schema(path).names)
+
+
+def kind_of(path: Path, column: str) -> str:
+    """What a column of names holds: numbers, text, or something else. CSV holds text."""
+    if format_of(path) == "csv":
+        return "text"
+    pa, kind = arrow(), _schema(path).field(column).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return "whole numbers" if pa.types.is_integer(kind) else "text"
 
 
 def lists_in(path: Path) -> list[str]:
@@ -169,10 +170,33 @@ def _schema(path: Path) -> Any:
         if format_of(path) == "parquet":
             return import_module("pyarrow.parquet").read_schema(path)
         if format_of(path) == "arrow":
-            with import_module("pyarrow.ipc").open_file(str(path)) as file:
+            with _arrow_file(path) as file:
                 return file.schema
-        with import_module("pyarrow.csv").open_csv(str(path)) as lines:
+        with _csv_lines(path, None) as lines:
             return lines.schema
+
+
+def _arrow_file(path: Path) -> Any:
+    """Mapped, so that a batch takes no memory before its columns are read."""
+    return import_module("pyarrow.ipc").open_file(arrow().memory_map(str(path)))
+
+
+def _csv_lines(path: Path, columns: Sequence[str] | None) -> Any:
+    """All cells as text; lines may break within quotes."""
+    csv, pa = import_module("pyarrow.csv"), arrow()
+    packed = "gzip" if path.name.casefold().endswith(".gz") else None
+    return csv.open_csv(
+        pa.input_stream(str(path), compression=packed),
+        read_options=csv.ReadOptions(block_size=_CSV_BLOCK, use_threads=False),
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+        convert_options=csv.ConvertOptions(
+            include_columns=None if columns is None else list(columns),
+            column_types=None if columns is None else dict.fromkeys(columns, pa.string()),
+            strings_can_be_null=True,
+            null_values=[""],
+            quoted_strings_can_be_null=True,
+        ),
+    )
 
 
 def fingerprint(files: Sequence[Path]) -> str:

@@ -21,14 +21,21 @@ from reticent.ledger import Ledger
 from reticent.noise import Source
 from reticent.rational import whole
 from reticent.running import gathering, inputs
-from reticent.running.drawing import Told, charges_in, draw_part, people_in
+from reticent.running.drawing import Told, charges_in, draw_part, keep, people_in
 from reticent.running.inputs import Piece
-from reticent.running.merging import Part, check_key, merge, refuse_spent
+from reticent.running.merging import Part, check_key, identity, merge, refuse_spent
 from reticent.running.people import comes_twice
-from reticent.running.staging import Staging, StagingError, shown_before, write_whole
+from reticent.running.staging import (
+    Staging,
+    StagingError,
+    digest_of,
+    settle,
+    shown_before,
+    write_whole,
+)
 from reticent.running.workers import Workers
 from reticent.tasks.batched import Batched, arrow
-from reticent.tasks.charged import LIBRARY
+from reticent.tasks.charged import LIBRARY, new_key
 
 Rows: TypeAlias = Literal["people", "items"]
 """What a row of the table is: a person, or one item of a person."""
@@ -98,16 +105,21 @@ class _Run:
     def whole(self, given: Sequence[str | Path]) -> Ran:
         self._check_out()
         staging = Staging(self.out.absolute())
+        files = inputs.files_of(given)
         about = shown_before(staging.out)
         if about is not None:
-            return self._again(staging, about)
-        files = inputs.files_of(given)
+            return self._again(staging, files, about)
         self._check_columns(files)
-        with staging.alone():
-            about = shown_before(staging.out)  # somebody may have finished it meanwhile
-            if about is not None:
-                return self._again(staging, about)
-            return self._make(staging, files)
+        try:
+            with staging.alone():
+                about = shown_before(staging.out)  # somebody may have finished it meanwhile
+                if about is not None:
+                    return self._again(staging, files, about)
+                return self._make(staging, files)
+        except OSError as error:  # whose text may name files of the table
+            why = os.strerror(error.errno) if error.errno else "input or output failed"
+            told = f"{self.out.name} was broken off: {why}. Run again with the same key"
+            raise StagingError(told) from None
 
     def _check_out(self) -> None:
         good = self.out.suffix == ".parquet"
@@ -121,8 +133,11 @@ class _Run:
         for path in files:
             has = inputs.columns_in(path)
             for name in needed:
-                if name not in has:
-                    raise ParameterError("table", f"with a column {name!r}", path.name)
+                if has.count(name) != 1:
+                    raise ParameterError("table", f"with one column {name!r}", path.name)
+        kinds = {inputs.kind_of(path, self.job.person) for path in files}
+        alike = len(kinds) == 1  # or 7 and the text 7 would be two people
+        require(alike, "table", "both", "of files that all name people by numbers, or all by text")
 
     def _told(self, files: Sequence[Path]) -> dict[str, Any]:
         return {
@@ -130,7 +145,16 @@ class _Run:
             "release": self.job.fingerprint,
             "table": inputs.fingerprint(files),
             "rows": self.rows,
-            "private": self.source.private,
+            **self._terms(),
+        }
+
+    def _terms(self) -> dict[str, Any]:
+        """How it is drawn and counted."""
+        seed = None if self.source.private else self.source.child("identity").bits(64)
+        return {
+            "seed": seed,
+            "principal": self.principal,
+            "ledger": None if self.ledger is None else identity(self.ledger),
         }
 
     def _make(self, staging: Staging, files: Sequence[Path]) -> Ran:
@@ -147,33 +171,42 @@ class _Run:
             )
         with Workers(self.processes) as workers:
             named = dict(self._pieces(staging, files, workers))
+            _check_cut(staging, named)
             drawn = self._draw(staging, named, workers)
+        if self._told(files) != told:
+            raise StagingError("the table was changed while it was read: nobody was charged now")
         self._check_people(staging, drawn)
         event = self.job.event(self.source)
         people = sum(one.people for one in drawn)
         charged = self._charge(staging, event, drawn, people)
         digests = {f"part-{one.name}.parquet": one.digest for one in drawn if one.people}
-        staging.show(
-            {
-                "key": self.key,
-                "release": self.job.fingerprint,
-                "people": people,
-                "sha256": digests,
-                "counted": self.ledger is not None,
-                "private": self.source.private,
-                "event": json.loads(event.to_json()),
-            }
-        )
+        about = {
+            "key": self.key,
+            "release": self.job.fingerprint,
+            "people": people,
+            "private": self.source.private,
+            "counted": self.ledger is not None,
+            "event": json.loads(event.to_json()),
+            "sha256": digests,
+        }
+        staging.show(about, digests)
         return Ran(self.out, people, digests, self.key, event, charged, replayed=False)
 
-    def _again(self, staging: Staging, about: dict[str, Any]) -> Ran:
-        same = about.get("key") == self.key and about.get("release") == self.job.fingerprint
-        if not same:
+    def _again(self, staging: Staging, files: Sequence[Path], about: dict[str, Any]) -> Ran:
+        """What is there already, if it is this release and still what was drawn."""
+        known = staging.received() | {name: about[name] for name in ("key", "release")}
+        told = self._told(files)
+        other = [name for name, value in known.items() if told.get(name, value) != value]
+        if other:
             raise StagingError(
-                f"{self.out.name} is there already and holds another release: choose another name"
+                f"{self.out.name} is there already, with another {' and another '.join(other)}: "
+                "choose another name"
             )
-        if staging.home.exists():  # the run that showed it was broken off before it could clear up
-            staging.clear()
+        for name, digest in about["sha256"].items():
+            path = staging.out / name
+            if not path.is_file() or digest_of(path) != digest:
+                raise StagingError(f"{self.out.name} was changed after it was released")
+        _clear_up(staging, self.key)
         event = Event.from_json(json.dumps(about["event"]))
         return Ran(
             self.out, about["people"], about["sha256"], self.key, event, charged=0, replayed=True
@@ -197,16 +230,24 @@ class _Run:
     def _gathered(self, staging: Staging, files: Sequence[Path], workers: Workers) -> list[Piece]:
         buckets, done = gathering.buckets_for(files), staging.home / "gathered.json"
         if not done.exists():
-            for path in staging.home.glob("lines-*"):
-                path.unlink()
+            folder = staging.home / f"lines-{new_key()}"  # not that of a run that was broken off
+            folder.mkdir()
             person, item = self.job.columns[:2]
             tasks = [[p] for p in _csv_pieces(files)] + _shares(files, 4 * self.processes)
-            shared = (person, item, staging.home, buckets)
+            shared = (person, item, folder, buckets)
             work = ((part, *shared, number) for number, part in enumerate(tasks))
-            for at, _ in enumerate(workers.each(gathering.deal_out, work), start=1):
+            lines = [0] * buckets
+            for at, dealt in enumerate(workers.each(gathering.deal_out, work), start=1):
+                lines = [old + new for old, new in zip(lines, dealt.tolist(), strict=True)]
                 self._say("bringing lines together", at, len(tasks))
-            write_whole(done, b"{}")
-        return [Piece(str(staging.home), "lines", place, place + 1, 0) for place in range(buckets)]
+            settle(folder)
+            write_whole(done, json.dumps({"folder": folder.name, "lines": lines}).encode())
+        held = json.loads(done.read_text())
+        where = str(staging.home / held["folder"])
+        return [
+            Piece(where, "lines", place, place + 1, count)
+            for place, count in enumerate(held["lines"])
+        ]
 
     def _draw(self, staging: Staging, named: dict[str, Piece], workers: Workers) -> list[Told]:
         """Draw all parts, as many at a time as there are workers, so that memory does not grow."""
@@ -215,6 +256,7 @@ class _Run:
         tasks = ((packed, piece, staging, name, self.source) for name, piece in named.items())
         found: list[Told] = []
         for one in workers.each(draw_part, tasks):
+            keep(one, staging)
             found.append(one)
             people += one.people
             self._say("drawing", people, total)
@@ -257,6 +299,27 @@ class _Run:
     def _say(self, what: str, done: int, total: int) -> None:
         if self.progress is not None:
             self.progress(what, done, total)
+
+
+def _check_cut(staging: Staging, named: Mapping[str, Piece]) -> None:
+    """A name of a part must stand for the same people as when the release was begun."""
+    cut = [[name, *piece.plain().values()] for name, piece in named.items()]
+    known = staging.home / "cut.json"
+    if not known.exists():
+        write_whole(known, json.dumps(cut).encode())
+    elif json.loads(known.read_text()) != cut:
+        raise StagingError("it was begun by a version that cuts tables otherwise: use that one")
+
+
+def _clear_up(staging: Staging, key: str) -> None:
+    """What a run left that was broken off after it had shown everything."""
+    if not staging.home.exists() or staging.key() != key:
+        return
+    try:
+        with staging.alone():
+            staging.clear()
+    except StagingError:  # that run is about to do so itself
+        return
 
 
 def _set_aside(path: Path, columns: Sequence[str], staging: Staging, at: int) -> list[Piece]:

@@ -104,6 +104,13 @@ def refuse_spent(ledger: Ledger, key: str, principal: str = LIBRARY) -> None:
         raise LedgerError(_GONE)
 
 
+def identity(ledger: Ledger) -> str:
+    """What tells a ledger from others, wherever it lies."""
+    with ledger.reading() as connection:
+        found = connection.execute("SELECT value FROM meta WHERE name = 'ledger'").fetchone()
+    return str(found[0])
+
+
 def most_spent(ledger: Ledger, job: Batched, people: int) -> Budget:
     """What whoever has lost most with this provider has lost in this period, for a card."""
     anybody = job.payer("anybody")
@@ -118,7 +125,7 @@ def most_spent(ledger: Ledger, job: Batched, people: int) -> Budget:
 
 def check_key(key: str) -> str:
     """A key of a release in parts."""
-    good = isinstance(key, str) and 0 < len(key) <= LONGEST_KEY
+    good = isinstance(key, str) and 0 < len(key) <= LONGEST_KEY and key.isprintable()
     require(good, "key", "other", f"1 to {LONGEST_KEY} letters")
     return key
 

@@ -1,10 +1,13 @@
 """The folder beside the output in which a release is made, and which only its owner may read.
 
-Notation  part-00017.parquet = what was drawn, charges-00017.parquet = people and what each loses
+Notation  part-00017.parquet = what was drawn, charges-00017.parquet = people and what each loses,
+          NAME.NUMBER.partial = what a process is writing
 Not here  what is in the parts (drawing.py), when the whole is shown (local.py).
 
-A file has its name only when it is whole and on the disk. The manifest is written first and says of
-what everything here is a part: another table, other preferences or another key are refused.
+A file has its name only when it is whole and on the disk, and it gets it from the one process that
+holds the lock: a worker that outlives its run can leave nothing but partial files, which are never
+shown. The manifest is written first and says of what everything here is a part: another table,
+other preferences or another key are refused.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+import stat
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +63,10 @@ class Staging:
         """Rows that were set aside to become a part."""
         return self.home / f"rows-{name}.arrow"
 
+    def partial(self, name: str) -> Path:
+        """For what this process is writing; never where it would be shown."""
+        return self.home / f"{name}.{os.getpid()}.partial"
+
     def drawn(self, name: str) -> bool:
         """Whether a part is whole: its charges are the last that is written."""
         return self.charges(name).exists()
@@ -67,6 +75,7 @@ class Staging:
     def alone(self) -> Iterator[None]:
         """Nobody else makes the same release meanwhile; the folder is made if it is not there."""
         self.home.mkdir(mode=0o700, parents=False, exist_ok=True)
+        self._check_owned()
         self.shown.mkdir(exist_ok=True)
         handle = os.open(self.home / "lock", os.O_CREAT | os.O_RDWR, 0o600)
         try:
@@ -74,9 +83,21 @@ class Staging:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise StagingError(f"{self.out.name} is being made by another run") from None
+            for left in self.home.glob("*.partial"):
+                left.unlink(missing_ok=True)
             yield
         finally:
             os.close(handle)
+
+    def _check_owned(self) -> None:
+        """Nobody else may have made the folder, or may read it."""
+        found = self.home.lstat()
+        own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+        if not own or found.st_mode & 0o077:
+            raise StagingError(
+                f"{self.home.name} must be a folder that only you may read: it holds what is not "
+                "released yet. Remove it, or choose another output"
+            )
 
     def manifest(self) -> dict[str, Any] | None:
         """What a run that was broken off was making, or nothing."""
@@ -91,8 +112,21 @@ class Staging:
         """Say what is made here, before anything is."""
         write_whole(self.home / "manifest.json", json.dumps({"schema": SCHEMA, **told}).encode())
 
-    def show(self, about: dict[str, Any]) -> None:
-        """Make everything visible at once."""
+    @property
+    def receipt(self) -> Path:
+        """What was released, for its owner: the digest of a private table must not be shown."""
+        return self.out.with_name(f".{self.out.name}.receipt")
+
+    def received(self) -> dict[str, Any]:
+        """What the receipt says, if it is still there."""
+        return _read(self.receipt) or {}
+
+    def show(self, about: dict[str, Any], names: Collection[str]) -> None:
+        """Make the files of these names visible at once, and no other."""
+        write_whole(self.receipt, (self.home / "manifest.json").read_bytes(), private=True)
+        for path in self.shown.iterdir():
+            if path.name not in names:
+                path.unlink()
         told = json.dumps({"schema": SCHEMA, **about}, indent=2, ensure_ascii=False) + "\n"
         write_whole(self.shown / ABOUT, told.encode())
         os.rename(self.shown, self.out)
@@ -100,8 +134,8 @@ class Staging:
         self.clear()
 
     def clear(self) -> None:
-        """Drop what only the making needed."""
-        shutil.rmtree(self.home)
+        """Drop what only the making needed; a worker that outlived its run may still be writing."""
+        shutil.rmtree(self.home, ignore_errors=True)
 
 
 def shown_before(out: Path) -> dict[str, Any] | None:
@@ -126,14 +160,22 @@ def _read(path: Path) -> dict[str, Any] | None:
     return held
 
 
-def write_whole(path: Path, held: bytes) -> None:
+def write_whole(path: Path, held: bytes, *, private: bool = False) -> None:
     """A file that is there whole or not at all, also after a loss of power."""
     partial = path.with_name(f"{path.name}.partial")
-    with partial.open("wb") as file:
+    partial.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(partial, flags, 0o600 if private else 0o666), "wb") as file:
         file.write(held)
         file.flush()
         os.fsync(file.fileno())
     put(partial, path)
+
+
+def sync(path: Path) -> None:
+    """What is in a file survives a loss of power."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def put(partial: Path, path: Path) -> None:

@@ -25,6 +25,8 @@ from reticent.tasks.charged import Payer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+LONGEST = 500
+"""Letters of a name that a ledger takes."""
 PERSON = "person"
 """The column that says whose row it is, in everything that is released."""
 
@@ -97,7 +99,19 @@ def with_people(batch: Any, person: str) -> Any:
     there = names.is_valid()
     if pa.types.is_string(kind):
         there = compute().and_kleene(there, compute().not_equal(names, "")).fill_null(False)
+        require(_proper(names), "person", "others", f"names of at most {LONGEST} letters")
     return batch if there.true_count == len(there) else batch.filter(there)
+
+
+def _proper(names: Any) -> bool:
+    """Whether a ledger can hold these names: text without zero bytes that is not too long."""
+    try:
+        names.validate(full=True)  # a file may say that any bytes are text
+    except arrow().ArrowInvalid:
+        return False
+    longest = compute().max(compute().utf8_length(names)).as_py() or 0
+    zeros = compute().any(compute().match_substring(names, "\0")).as_py()
+    return longest <= LONGEST and not zeros
 
 
 def names_of(people: Any) -> list[str]:

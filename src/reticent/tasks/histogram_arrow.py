@@ -6,8 +6,9 @@ Not here  the arrays behind it (histogram_batches.py), files and processes (runn
 In: who (``person``), ``items`` (a list of names, or of places in the catalogue) and, where people
 have their own, ``weights`` (a list as long as items), ``epsilon`` and ``budgets`` (a list, one per
 released attribute). What people set themselves narrows what the preferences allow and never widens
-it. Out: ``person`` and a column for each attribute. The noise of a person with budgets of their own
-is not told: it would tell their wishes.
+it: a missing epsilon or budget is all that is allowed, a missing weight nothing. Out: ``person``
+and a column for each attribute. Noise of a person's own size hints at their wishes, so budgets of
+their own are for who may know these; weights of their own leave the noise as it is.
 """
 
 from __future__ import annotations
@@ -209,22 +210,18 @@ class HistogramBatches:
             cuts, rows = _lists(batch, "budgets")
             each = bool((np.diff(cuts) == width).all())  # a shorter list would move all others
             require(each, "budgets", "other lists", f"a list of {width} for each person")
-            own = rows.to_numpy(zero_copy_only=False).astype(np.float64).reshape(count, width)
-            budgets = np.minimum(budgets, own)
+            budgets = np.fmin(budgets, _numbers(rows, "budgets").reshape(count, width))
         epsilon = np.full(count, float(self.plan.epsilon))
         if "epsilon" in self.own:
-            own_epsilon = batch.column("epsilon").to_numpy(zero_copy_only=False)
-            epsilon = np.fmin(
-                epsilon, own_epsilon.astype(np.float64)
-            )  # who set none is allowed all
+            epsilon = np.fmin(epsilon, _numbers(batch.column("epsilon"), "epsilon"))
         return budgets, epsilon
 
     def _places(self, values: Any) -> NDArray[np.int64]:
         """Items as places in the catalogue; -1 for what it lacks."""
         pa = arrow()
         if pa.types.is_integer(values.type):
-            whole = values.cast(pa.int64(), safe=False)
-            return np.asarray(whole.fill_null(-1), dtype=np.int64)
+            whole = np.asarray(values.cast(pa.int64(), safe=False).fill_null(-1), dtype=np.int64)
+            return np.where((whole >= 0) & (whole < len(self.task.catalogue)), whole, -1)
         kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
         text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
         named = pa.types.is_null(kind) or any(test(kind) for test in text)
@@ -249,8 +246,16 @@ class HistogramBatches:
         cuts, own = _lists(batch, "weights")
         same = np.array_equal(cuts, offsets)
         require(same, "weights", "lists of other lengths", "lists as long as items")
-        lists = np.asarray(own.to_numpy(zero_copy_only=False), dtype=np.float64)
+        lists = np.nan_to_num(_numbers(own, "weights"), nan=0.0)
         return np.asarray(np.minimum(allowed, lists))
+
+
+def _numbers(column: Any, name: str) -> NDArray[np.float64]:
+    """A column of numbers; NaN where one is missing."""
+    types = arrow().types
+    good = types.is_floating(column.type) or types.is_integer(column.type)
+    require(good or types.is_null(column.type), name, str(column.type), "a column of numbers")
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _lists(batch: Any, name: str) -> tuple[NDArray[np.int64], Any]:

@@ -123,7 +123,8 @@ def nearest_between(
 def merge_nearest(parts: Sequence[Lists], k: int) -> Lists:
     """The k best of several lists for the same people, of peers apart. Theorem 3.
 
-    Equal scores go by number of the peer, so the order of the parts does not matter.
+    Equal scores go by number of the peer, so the order of the parts does not matter. A part must
+    have k places: of fewer the k best of all may be missing.
 
     >>> one = np.array([[3, 1]], dtype=np.int32), np.array([[5.0, 2.0]])
     >>> other = np.array([[0, -1]], dtype=np.int32), np.array([[5.0, -np.inf]])
@@ -132,11 +133,12 @@ def merge_nearest(parts: Sequence[Lists], k: int) -> Lists:
     """
     whole(k, "k", least=1)
     require(len(parts) > 0, "parts", "none", "at least one")
+    wide = all(best.shape[1] >= k for best, _ in parts)
+    require(
+        wide, "parts", "shorter ones", f"lists of at least {k} places, -1 where there is nobody"
+    )
     peers = np.concatenate([best for best, _ in parts], axis=1)
     scores = np.concatenate([found for _, found in parts], axis=1)
-    missing = max(k - peers.shape[1], 0)
-    peers = np.pad(peers, ((0, 0), (0, missing)), constant_values=-1)
-    scores = np.pad(scores, ((0, 0), (0, missing)), constant_values=-np.inf)
     order = np.lexsort((peers, -scores), axis=1)[:, :k]
     return np.take_along_axis(peers, order, axis=1), np.take_along_axis(scores, order, axis=1)
 

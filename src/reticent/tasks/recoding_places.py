@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from reticent.errors import require
 from reticent.tasks.recoding_numbers import NEW, Numbers
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ class Coded:
 
     @classmethod
     def of(cls, cells: Iterable[Any]) -> Coded:
-        """Cells that are equal are one; what cannot be looked up is like no other.
+        """Cells that are equal are one; what cannot be looked up, or is NaN, is like no other.
+
+        Of equal cells of several types, as 1 and True, the first is kept.
 
         >>> column = Coded.of(["b", "a", "b", ["a"]])
         >>> column.cells, column.codes.tolist()
@@ -55,11 +58,14 @@ class Coded:
         held = list(cells)
         try:
             seen = {cell: code for code, cell in enumerate(dict.fromkeys(held))}
-        except TypeError:  # a list, as an odd cell may be
-            keys = [cell if _hashable(cell) else _Odd(cell) for cell in held]
-            found = cls.of(keys)
-            own = [cell.cell if isinstance(cell, _Odd) else cell for cell in found.cells]
-            return cls(own, found.codes)
+            odd = any(cell != cell for cell in seen)  # NaN is found by being the same object
+        except TypeError:  # a list, as an odd cell may be, or cells that cannot be compared
+            odd = True
+        if odd:
+            keys = [cell if _plain(cell) else _Odd(cell) for cell in held]
+            seen = {cell: code for code, cell in enumerate(dict.fromkeys(keys))}
+            own = [cell.cell if isinstance(cell, _Odd) else cell for cell in seen]
+            return cls(own, np.fromiter(map(seen.__getitem__, keys), np.int64, len(held)))
         return cls(list(seen), np.fromiter(map(seen.__getitem__, held), np.int64, len(held)))
 
 
@@ -91,6 +97,8 @@ class Places:
     def of(cls, profiles: NDArray[Any]) -> Places:
         """Of profiles of at least one column."""
         columns = [Coded.of(column.tolist()) for column in profiles.T]
+        found = [cell for column in columns for cell in column.cells]
+        require(all(map(_hashable, found)), "profiles", "others", "of cells that can be looked up")
         cells = tuple({cell: i for i, cell in enumerate(column.cells)} for column in columns)
         numbers = np.zeros(len(profiles), dtype=np.int64)
         weights, folds, size = [], {}, 1  # size of all numbers so far
@@ -189,6 +197,11 @@ class _Asked:
         cells = np.array([column.codes[rows] for column in self.columns])
         _, first, which = np.unique(cells, axis=1, return_index=True, return_inverse=True)
         return np.asarray(self.places(rows[first])[which.reshape(-1)])
+
+
+def _plain(cell: Any) -> bool:
+    """Whether a cell is of a kind that can always be compared, and is like itself."""
+    return isinstance(cell, (str, int, float, type(None))) and cell == cell
 
 
 def _hashable(cell: Any) -> bool:

@@ -69,7 +69,7 @@ def test_a_finished_release_is_repeated_and_not_drawn_again(tmp_path, ledger, sm
     assert again.event == first.event
     assert rows_of(again.out) == before
     assert set(spent(ledger).values()) == {400_000_000}
-    with pytest.raises(StagingError, match="holds another release"):
+    with pytest.raises(StagingError, match="with another key"):
         run(job(), table, tmp_path / "o.parquet", key="july", ledger=ledger, processes=1)
 
 
@@ -208,7 +208,7 @@ def test_other_things_under_the_same_name_are_refused(tmp_path, ledger, small, m
         ({"key": "y"}, "another key"),
         ({"job": job(goal="mae")}, "another release"),
         ({"table": write(tmp_path / "other.parquet", people(151))}, "another table"),
-        ({"source": Source.seeded(1)}, "another private"),
+        ({"source": Source.seeded(1)}, "another seed"),
     ):
         given = {"job": job(), "table": table, "key": "x", "source": None, **changed}
         with pytest.raises(StagingError, match=says):
@@ -229,7 +229,7 @@ def _fails(*_: object, **__: object) -> None:
         ("in.txt", b"", "files named"),
         ("in.parquet", b"PAR1 canary-9184 PAR1", "cannot be read as Parquet"),
         ("in.arrow", b"canary-9184", "cannot be read as Arrow"),
-        ("in.csv", b"user,thing\nann,Heat\n", "a column 'person'"),
+        ("in.csv", b"user,thing\nann,Heat\n", "one column 'person'"),
     ],
 )
 def test_a_bad_table_is_an_error_about_its_form(tmp_path, name, held, says) -> None:

@@ -295,8 +295,8 @@ def test_merging_does_not_depend_on_the_order_of_parts() -> None:
     generator = np.random.default_rng(4)
     parts = [
         (
-            np.sort(generator.permutation(10)[:4] + 10 * j).astype(np.int32)[None].repeat(5, 0),
-            -np.sort(-generator.integers(0, 3, (5, 4)), axis=1).astype(float),  # many ties
+            np.sort(generator.permutation(10)[:6] + 10 * j).astype(np.int32)[None].repeat(5, 0),
+            -np.sort(-generator.integers(0, 3, (5, 6)), axis=1).astype(float),  # many ties
         )
         for j in range(3)
     ]
