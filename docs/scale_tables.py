@@ -30,6 +30,11 @@ GROWTH = {
     "neighbours": "exponent_similarity",
     "influence": "exponent_influence",
 }
+BYTES = {
+    "bytes_table": "table read",
+    "bytes_histogram": "output written",
+    "bytes_ledger": "ledger, after its first release",
+}
 SERIAL = {"charge"}
 """What one process does, however many there are."""
 _BLOCK = re.compile(r"<!-- made: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -42,6 +47,7 @@ def page(text: str) -> str:
         "costs": costs,
         "memory": memory,
         "plan": plan,
+        "sizes": sizes,
     }
     return _BLOCK.sub(lambda found: _block(found[1], tables[found[1]](results)), text)
 
@@ -67,30 +73,33 @@ def costs(results: dict[str, float]) -> list[list[str]]:
 def memory(results: dict[str, float]) -> list[list[str]]:
     """What is held and moved."""
     rows = [["what", "for a person", f"for {results['people']:,.0f} people"]]
-    for key, words in (
-        ("bytes_table", "table read"),
-        ("bytes_histogram", "output written"),
-        ("bytes_ledger", "ledger, after its first release"),
-    ):
+    for key, words in BYTES.items():
         whole = results[key] * results["people"] / 1e6
         rows.append([words, f"{results[key]:.0f} bytes", f"{whole:,.0f} MB"])
     held = f"{results['peak_mb']:,.0f} MB"
-    rows.append([f"memory, {results['cpus']:.0f} workers and the process", "at most 16 bytes more", held])
+    rows.append(
+        [f"memory, {results['cpus']:.0f} workers and the process", "at most 16 bytes more", held]
+    )
     return rows
 
 
 def plan(results: dict[str, float]) -> list[list[str]]:
-    """Hours and money for crowds that nobody measured, by the measured law."""
-    head = ["release", "people", "core-hours"]
-    rows = [[*head, *(f"hours on {cores:,} cores" for cores in CORES), "money"]]
+    """Time and money for crowds that nobody measured, by the measured law."""
+    rows = [["release", "people", "core-hours", *(f"on {c:,} cores" for c in CORES), "money"]]
     for kind, words in KINDS.items():
         for people in CROWDS:
             hours = core_hours(results, kind, people)
             walls = [hours if kind in SERIAL else hours / cores for cores in CORES]
-            told = [words, f"{people:.0e}".replace("e+0", "0^").replace("100^", "10^")]
-            rows.append(
-                [*told, _short(hours), *(_short(wall) for wall in walls), _short(PRICE * hours)]
-            )
+            told = [words, _power(people), _short(hours), *map(_lasting, walls)]
+            rows.append([*told, f"{PRICE * hours:.2f}"])
+    return rows
+
+
+def sizes(results: dict[str, float]) -> list[list[str]]:
+    """What lies on disks and crosses the network."""
+    rows = [["what", *map(_power, CROWDS)]]
+    for key, words in BYTES.items():
+        rows.append([words, *(f"{results[key] * people / 1e9:,.1f} GB" for people in CROWDS)])
     return rows
 
 
@@ -107,6 +116,17 @@ _SMALLER = {"pairs", "neighbours", "influence"}  # measured for fewer people
 
 def _short(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def _power(people: int) -> str:
+    return f"10^{len(str(people)) - 1}"
+
+
+def _lasting(hours: float) -> str:
+    """A time in the unit that one would say."""
+    if hours >= 1:
+        return f"{hours:.1f} h"
+    return f"{60 * hours:.0f} min" if hours >= 1 / 30 else f"{3600 * hours:.1f} s"
 
 
 def _block(name: str, rows: list[list[str]]) -> str:
