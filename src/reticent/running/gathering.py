@@ -1,7 +1,7 @@
-"""Tables with a line for each item: every person's lines are brought together, then made one row.
+"""What must be read in one go: rows of CSV are set aside, lines of a person are brought together.
 
 Notation  a bucket = people whose names' numbers agree, small enough to be held in memory
-Not here  tables with a row for each person (inputs.py).
+Not here  what processes read by themselves (inputs.py).
 
 Lines are dealt out to files by the person they belong to, in one pass over the table; a part is a
 bucket. How many buckets there are depends on the files alone.
@@ -11,15 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reticent.errors import require
-from reticent.running.inputs import Piece, batches_of, csv_batches, format_of, pieces_of
+from reticent.running.inputs import (
+    ROWS,
+    Piece,
+    batches_of,
+    csv_batches,
+    format_of,
+    pieces_of,
+)
 from reticent.running.people import buckets_of
-from reticent.running.staging import StagingError, sync
+from reticent.running.staging import Staging, StagingError, sync
 from reticent.tasks.batched import PERSON, Batched, arrow, with_people
 
 if TYPE_CHECKING:
@@ -42,6 +50,40 @@ def buckets_for(files: Sequence[Path]) -> int:
         else:
             lines += sum(piece.rows for piece in pieces_of([path]))
     return min(max(-(-lines // LINES), 1), MOST)
+
+
+def shares(files: Sequence[Path], most: int) -> list[list[Piece]]:
+    """Files in lists for different processes: of CSV whole ones, of others at most so many.
+
+    Where a line of CSV ends, only who has read all before it knows.
+    """
+    names = [path for path in files if format_of(path) == "csv"]
+    alone = [[Piece(str(path.absolute()), "csv", 0, 1, 0)] for path in names]
+    pieces = pieces_of([path for path in files if path not in names])
+    return alone + [part for part in (pieces[at::most] for at in range(most)) if part]
+
+
+def set_aside(path: Path, columns: Sequence[str], staging: Staging, at: int) -> list[Piece]:
+    """The rows of a CSV file in files that all processes can read; ``at`` numbers the first."""
+    found: list[Piece] = []
+    held: list[Any] = []
+    for batch in chain(csv_batches(path, columns), [None]):
+        held += [] if batch is None else [batch]
+        rows = sum(part.num_rows for part in held)
+        if not held or (batch is not None and rows < ROWS):
+            continue
+        name = f"{at + len(found):05d}"
+        if not staging.drawn(name):
+            _write_aside(staging.aside(name), held)
+        found.append(Piece(str(staging.aside(name)), "arrow", 0, len(held), rows))
+        held = []
+    return found
+
+
+def _write_aside(path: Path, batches: Sequence[Any]) -> None:
+    with import_module("pyarrow.ipc").new_file(str(path), batches[0].schema) as file:
+        for batch in batches:
+            file.write_batch(batch)
 
 
 def deal_out(

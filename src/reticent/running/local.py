@@ -11,7 +11,6 @@ import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -108,13 +107,17 @@ class _Run:
         files = inputs.files_of(given)
         about = shown_before(staging.out)
         if about is not None:
-            return self._again(staging, files, about)
+            ran = self._again(staging, files, about)
+            _clear_up(staging, self.key)
+            return ran
         self._check_columns(files)
         try:
             with staging.alone():
                 about = shown_before(staging.out)  # somebody may have finished it meanwhile
                 if about is not None:
-                    return self._again(staging, files, about)
+                    ran = self._again(staging, files, about)
+                    staging.clear()
+                    return ran
                 return self._make(staging, files)
         except OSError as error:  # whose text may name files of the table
             why = os.strerror(error.errno) if error.errno else "input or output failed"
@@ -206,7 +209,6 @@ class _Run:
             path = staging.out / name
             if not path.is_file() or digest_of(path) != digest:
                 raise StagingError(f"{self.out.name} was changed after it was released")
-        _clear_up(staging, self.key)
         event = Event.from_json(json.dumps(about["event"]))
         return Ran(
             self.out, about["people"], about["sha256"], self.key, event, charged=0, replayed=True
@@ -223,7 +225,7 @@ class _Run:
             found = inputs.pieces_of(direct)
             for path in files:
                 if inputs.format_of(path) == "csv":
-                    found += _set_aside(path, self.job.columns, staging, len(found))
+                    found += gathering.set_aside(path, self.job.columns, staging, len(found))
         for number, piece in enumerate(found):
             yield f"{number:05d}", piece
 
@@ -233,7 +235,7 @@ class _Run:
             folder = staging.home / f"lines-{new_key()}"  # not that of a run that was broken off
             folder.mkdir()
             person, item = self.job.columns[:2]
-            tasks = [[p] for p in _csv_pieces(files)] + _shares(files, 4 * self.processes)
+            tasks = gathering.shares(files, 4 * self.processes)
             shared = (person, item, folder, buckets)
             work = ((part, *shared, number) for number, part in enumerate(tasks))
             lines = [0] * buckets
@@ -313,43 +315,11 @@ def _check_cut(staging: Staging, named: Mapping[str, Piece]) -> None:
 
 def _clear_up(staging: Staging, key: str) -> None:
     """What a run left that was broken off after it had shown everything."""
-    if not staging.home.exists() or staging.key() != key:
+    left = staging.manifest()
+    if left is None or left["key"] != key:
         return
     try:
         with staging.alone():
             staging.clear()
     except StagingError:  # that run is about to do so itself
         return
-
-
-def _set_aside(path: Path, columns: Sequence[str], staging: Staging, at: int) -> list[Piece]:
-    """The rows of a CSV file, which one process must read, in files for all of them."""
-    found: list[Piece] = []
-    held: list[Any] = []
-    for batch in (*inputs.csv_batches(path, columns), None):
-        held += [] if batch is None else [batch]
-        rows = sum(part.num_rows for part in held)
-        if not held or (batch is not None and rows < inputs.ROWS):
-            continue
-        name = f"{at + len(found):05d}"
-        if not staging.drawn(name):
-            with import_module("pyarrow.ipc").new_file(
-                str(staging.aside(name)), held[0].schema
-            ) as file:
-                for part in held:
-                    file.write_batch(part)
-        found.append(Piece(str(staging.aside(name)), "arrow", 0, len(held), rows))
-        held = []
-    return found
-
-
-def _csv_pieces(files: Sequence[Path]) -> list[Piece]:
-    """CSV files whole: where a line ends only who has read all before it knows."""
-    names = [path for path in files if inputs.format_of(path) == "csv"]
-    return [Piece(str(path.absolute()), "csv", 0, 1, 0) for path in names]
-
-
-def _shares(files: Sequence[Path], most: int) -> list[list[Piece]]:
-    """The pieces of all other files in at most so many lists."""
-    pieces = inputs.pieces_of([path for path in files if inputs.format_of(path) != "csv"])
-    return [part for part in (pieces[at::most] for at in range(most)) if part]

@@ -236,3 +236,35 @@ def test_own_limits_of_other_types_and_items_beyond_the_catalogue() -> None:
 
 def test_as_many_buckets_as_files_may_be_open() -> None:
     assert gathering.MOST <= 512
+
+
+def test_rows_of_csv_are_set_aside_while_they_are_read(tmp_path, monkeypatch) -> None:
+    """Not all of a file in memory at once."""
+    staging = Staging(tmp_path / "o.parquet")
+    staging.home.mkdir(mode=0o700)
+    written = []
+
+    def batches(path, columns):
+        for number in range(5):
+            written.append(len(list(staging.home.glob("rows-*"))))
+            yield pa.record_batch({"person": [f"p{2 * number}", f"p{2 * number + 1}"]})
+
+    monkeypatch.setattr(gathering, "csv_batches", batches)
+    monkeypatch.setattr(gathering, "ROWS", 4)
+    pieces = gathering.set_aside(tmp_path / "in.csv", ("person",), staging, 0)
+    assert [piece.rows for piece in pieces] == [4, 4, 2]
+    assert written == [0, 0, 1, 1, 2]
+
+
+def test_a_run_that_was_killed_after_it_showed_everything_is_cleared_up(
+    tmp_path, monkeypatch
+) -> None:
+    table, out = write(tmp_path / "in.parquet", people(20)), tmp_path / "o.parquet"
+    with monkeypatch.context() as broken:
+        broken.setattr(Staging, "clear", fails)
+        with pytest.raises(RuntimeError, match="power is gone"):
+            run(job(), table, out, key="x", ledger=None, processes=1)
+    home = Staging(out.absolute()).home
+    assert home.exists()
+    assert run(job(), table, out, key="x", ledger=None, processes=1).replayed
+    assert not home.exists()
