@@ -53,14 +53,15 @@ def capped(train: Profiles, total: float, contacts: int, source: Source) -> Peer
 def direct(train: Profiles, total: float, source: Source) -> Peers:
     """All pairs compared, the total shared among all of them (everybody else colludes)."""
     similarity = Similarity(epsilon=Fraction(total) / max(len(train) - 1, 1), norms="public")
-    return similarity.neighbours(train, K, source=source).peers
+    own = source.child("all pairs")  # how many bits it draws is its own affair
+    return similarity.neighbours(train, K, source=own).peers
 
 
 def exact(train: Profiles, source: Source) -> Peers:
     """No privacy: the ten of highest cosine among all."""
     return (
         Similarity(epsilon=NO_NOISE, norms="public")
-        .neighbours(_unweighted(train), K, source=source)
+        .neighbours(_unweighted(train), K, source=source.child("exact"))
         .peers
     )
 
