@@ -34,7 +34,7 @@ from reticent.cli.mapping import IdColumn
 from reticent.cli.mapping_files import read_mapping
 from reticent.cli.output import Json, say, say_json, talk
 from reticent.cli.plan import DryRun, Outlook, Plan, Yes, agreement, published, spelled
-from reticent.cli.profile import MappingFile, scope_of
+from reticent.cli.profile import HidingFile, MappingFile, scope_of
 from reticent.cli.profile_plan import BitsPlan
 from reticent.cli.profile_wishes import Asked, kept_limits, read_wishes
 from reticent.cli.release import CARDS, CardFile, card_fields, check_files, say_card, write_card
@@ -176,15 +176,7 @@ def profile(
     table: Tables,
     out: Out,
     id_column: IdColumn = None,
-    preferences: Annotated[
-        Path | None,
-        typer.Option(
-            "--preferences",
-            help="A preferences file whose [hide] limits must be kept.  [default: "
-            "preferences.toml, if there is one]",
-            metavar="FILE",
-        ),
-    ] = None,
+    preferences: HidingFile = None,
     provider: Annotated[
         str | None,
         typer.Option("--provider", help="Who gets the profiles.", metavar="PROVIDER"),

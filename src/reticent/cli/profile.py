@@ -60,6 +60,16 @@ MappingFile: TypeAlias = Annotated[
     typer.Argument(help="A mapping that `reticent fit mapping` wrote, .json.", metavar="MAPPING"),
 ]
 
+HidingFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--preferences",
+        help="A preferences file whose [hide] limits must be kept.  [default: "
+        "preferences.toml, if there is one]",
+        metavar="FILE",
+    ),
+]
+
 
 def profile(
     context: typer.Context,
@@ -87,15 +97,7 @@ def profile(
             metavar="STORE",
         ),
     ] = None,
-    preferences: Annotated[
-        Path | None,
-        typer.Option(
-            "--preferences",
-            help="A preferences file whose [hide] limits must be kept.  [default: "
-            "preferences.toml, if there is one]",
-            metavar="FILE",
-        ),
-    ] = None,
+    preferences: HidingFile = None,
     provider: Annotated[
         str | None,
         typer.Option(

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from reticent.data.catalogue import Catalogue
+from reticent.ledger.reports import balances
 from reticent.preferences import Preferences
 from reticent.tasks.histogram_arrow import HistogramBatches
 
@@ -50,3 +51,9 @@ def rows_of(out: Path) -> dict:
     found = {row["person"]: row for row in rows}
     assert len(found) == len(rows), "somebody was released twice"
     return found
+
+
+def spent(ledger) -> dict[str, int]:
+    """What the ledger has counted, by person."""
+    with ledger.reading() as connection:
+        return {one.account.subject: one.spent for one in balances(connection)}

@@ -6,36 +6,15 @@ import stat
 import pytest
 
 from reticent.errors import BudgetExceeded, ParameterError
-from reticent.ledger import open_ledger
 from reticent.ledger.accounts import LedgerError
-from reticent.ledger.reports import balances
 from reticent.noise import Source
-from reticent.running import inputs, run
+from reticent.running import run
 from reticent.running.merging import TooLittleLeft
 from reticent.running.staging import Staging, StagingError
 
-from .jobs import FILMS, job, people, rows_of, write
+from .jobs import FILMS, job, people, rows_of, spent, write
 
 pa = pytest.importorskip("pyarrow")
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    with open_ledger(tmp_path / "ledger.db") as opened:
-        yield opened
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """Parts and batches so small that a few hundred people need many of them."""
-    monkeypatch.setattr(inputs, "ROWS", 100)
-    monkeypatch.setattr(inputs.pieces_of, "__defaults__", (100,))
-    monkeypatch.setattr(inputs, "BATCH", 32)
-
-
-def spent(ledger) -> dict[str, int]:
-    with ledger.reading() as connection:
-        return {one.account.subject: one.spent for one in balances(connection)}
 
 
 def test_everybody_is_released_and_charged_once(tmp_path, ledger, small) -> None:

@@ -6,27 +6,14 @@ import os
 import pytest
 
 from reticent.errors import ParameterError
-from reticent.ledger import open_ledger
-from reticent.ledger.reports import balances
 from reticent.noise import Source
 from reticent.running import gathering, inputs, local, run
 from reticent.running.drawing import keep
 from reticent.running.staging import Staging, StagingError
 
-from .jobs import job, people, rows_of, write
+from .jobs import job, people, rows_of, spent, write
 
 pa = pytest.importorskip("pyarrow")
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    with open_ledger(tmp_path / "ledger.db") as opened:
-        yield opened
-
-
-@pytest.fixture
-def small(monkeypatch):
-    monkeypatch.setattr(inputs.pieces_of, "__defaults__", (100,))
 
 
 def fails(*_: object, **__: object) -> None:
@@ -38,11 +25,6 @@ def broken_off(monkeypatch, where: str, *arguments, **options) -> None:
         broken.setattr(f"reticent.running.local.{where}", fails)
         with pytest.raises(RuntimeError, match="power is gone"):
             run(*arguments, **options)
-
-
-def spent(ledger) -> dict[str, int]:
-    with ledger.reading() as connection:
-        return {one.account.subject: one.spent for one in balances(connection)}
 
 
 def test_what_was_drawn_and_not_named_is_never_shown(tmp_path, small, monkeypatch) -> None:
