@@ -183,17 +183,23 @@ def run_page(text: str, folder: Path, name: str = "page") -> None:
             page.run(fence)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_docstrings(name: str) -> None:
-    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
-    assert failed == 0
+def test_docstrings() -> None:
+    """One test for all, so that what fails is seen at once."""
+    results = {
+        name: doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
+        for name in MODULES
+    }
+    assert [name for name, result in results.items() if result.failed] == []
+    assert sum(result.attempted for result in results.values()) > 300
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_pages(page: Path, tmp_path: Path) -> None:
     run_page(page.read_text(encoding="utf-8"), tmp_path, page.name)
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_scripts(script: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONWARNINGS": "error::DeprecationWarning:__main__"}

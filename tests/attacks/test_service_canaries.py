@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 
 from reticent.console.app import make_app
 from reticent.gateway import credentials
@@ -323,7 +324,6 @@ def running(server: Any) -> Iterator[Callable[[str], bytes]]:
 
 def test_a_server_with_a_log_of_its_own_is_caught(console: Console, logs: Everything) -> None:
     """The control: uvicorn's own log has the whole address, and so the key of a door."""
-    uvicorn = pytest.importorskip("uvicorn")
     app = make_app(console.gateway, limits=PLENTY)
     config = uvicorn.Config(app, access_log=True, log_config=None, lifespan="off", ws="none")
     key = console.keys["ann"]
@@ -334,7 +334,6 @@ def test_a_server_with_a_log_of_its_own_is_caught(console: Console, logs: Everyt
 
 def test_a_real_server_logs_nothing_private(console: Console, logs: Everything) -> None:
     """As ``reticent serve`` starts it."""
-    pytest.importorskip("uvicorn")
     from reticent.cli.serve import _server
     from reticent.cli.serve_place import Place
 

@@ -1,18 +1,16 @@
-"""A real server and a real browser. Without a browser these tests are skipped, and say so;
-with RETICENT_REQUIRE_BROWSER=1 they fail."""
+"""A real server and a real browser."""
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.browser.stage import SLOW, Guest, Site, Watch, running
+from tests.tiers import chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -28,26 +26,8 @@ ARGUMENTS = [
 ]
 
 
-def missing(reason: str) -> None:
-    if os.environ.get("RETICENT_REQUIRE_BROWSER") == "1":
-        pytest.fail(f"{reason}, and RETICENT_REQUIRE_BROWSER is 1")
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="package")
-def chromium() -> str:
-    """Where the browser is."""
-    for module in ("playwright", "axe_playwright_python", "uvicorn", "fastapi"):
-        if find_spec(module) is None:
-            missing(f"no browser tests without the Python package {module}")
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if path is None or not Path(path).is_file():
-        missing("no browser tests without chromium (on the path, or named by CHROMIUM)")
-    return str(path)
-
-
-@pytest.fixture(scope="package")
-def playwright(chromium: str) -> Iterator[Any]:
+def playwright() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as started:
@@ -55,14 +35,14 @@ def playwright(chromium: str) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="package")
-def browser(playwright: Any, chromium: str) -> Iterator[Browser]:
-    started = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS, timeout=SLOW)
+def browser(playwright: Any) -> Iterator[Browser]:
+    started = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS, timeout=SLOW)
     yield started
     started.close()
 
 
 @pytest.fixture(scope="package")
-def site(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with running(tmp_path_factory.mktemp("site")) as started:
         yield started
 

@@ -12,6 +12,8 @@ import pytest
 from reticent.console import pages_engineer_plan
 from tests.browser.stage import ADS, ASSISTANT, CLUB, Site, Watch, running, tab_to
 
+pytestmark = pytest.mark.browser
+
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 

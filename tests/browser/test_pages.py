@@ -28,6 +28,8 @@ from tests.browser.stage import (
     Watch,
 )
 
+pytestmark = pytest.mark.browser
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 

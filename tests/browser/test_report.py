@@ -13,6 +13,8 @@ import pytest
 from tests.browser.looking import COLOURS, axe, nameless, picture
 from tests.browser.stage import SCHEMES, SLOW, WIDTHS
 
+pytestmark = pytest.mark.browser
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 

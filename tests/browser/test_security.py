@@ -16,6 +16,8 @@ from tests.browser.conftest import ARGUMENTS
 from tests.browser.looking import look
 from tests.browser.stage import CLUB, SLOW, Guest, Site, Watch
 
+pytestmark = pytest.mark.browser
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 

@@ -17,6 +17,8 @@ from reticent.console import pages_left
 from reticent.gateway.credentials import DAY
 from tests.browser.stage import CLUB, SLOW, Guest, Site, added, comments, tab_to
 
+pytestmark = pytest.mark.browser
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 

@@ -13,6 +13,8 @@ import pytest
 
 from .quick_runs import FOUND_BY, PAGES, ROOT, kept, quick_run
 
+pytestmark = pytest.mark.experiments
+
 MODULES = list(PAGES)
 FIGURES = {
     "heterogeneous": {f"fig-{n}" for n in range(1, 6)},
@@ -58,7 +60,6 @@ def test_entries_name_data_and_experiments_that_exist(catalogue: Any) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_entry_is_made_of_something(catalogue: Any, module: str) -> None:
-    pytest.importorskip("sklearn")
     result = quick_run(module)
     for entry in catalogue.entries_of(module):
         assert entry.rows or entry.parts
@@ -70,7 +71,6 @@ def test_every_entry_is_made_of_something(catalogue: Any, module: str) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_row_point_and_claim_has_one_place(catalogue: Any, module: str) -> None:
-    pytest.importorskip("sklearn")
     result = quick_run(module)
     expected = json.loads(experiment(module).expected.read_text())
     keys = {(row["figure"], row["data"]) for row in result["rows"]}

@@ -10,11 +10,13 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
 from reticent.cli import main
+from tests.unit.cli.conftest import invoke
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "command-line.md"
@@ -38,12 +40,17 @@ def reticent(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def cards(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("tour") / "cards"
-    ended = reticent("demo", "--fast", "--directory", folder)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stderr == ""
-    return folder
+def demo(tmp_path_factory) -> tuple[Path, Any]:
+    """Where a demonstration left its files, and what it printed."""
+    folder = tmp_path_factory.mktemp("tour")
+    ended = reticent("demo", "--fast", "--json", cwd=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return folder, json.loads(ended.stdout)
+
+
+@pytest.fixture(scope="module")
+def cards(demo) -> Path:
+    return demo[0] / "reticent-demo"
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -92,11 +99,10 @@ def test_json_is_one_object_on_stdout(cards, arguments, schema) -> None:
     assert json.loads(ended.stdout)["schema"] == schema
 
 
-def test_demo_as_json(tmp_path) -> None:
-    ended = reticent("demo", "--fast", "--json", cwd=tmp_path)
-    told = json.loads(ended.stdout)
-    assert (ended.returncode, ended.stderr, told["schema"]) == (0, "", "demo/1")
-    assert sorted(told["files"]) == sorted(map(str, cards_in(tmp_path)))
+def test_demo_as_json(demo) -> None:
+    folder, printed = demo
+    assert printed["schema"] == "demo/1"
+    assert sorted(printed["files"]) == sorted(map(str, cards_in(folder)))
 
 
 def cards_in(folder: Path) -> list[Path]:
@@ -115,7 +121,7 @@ def test_a_changed_card_is_found(cards, tmp_path) -> None:
     changed = tmp_path / "changed.json"
     changed.write_text(text.replace("that 90 in 100", "that 10 in 100"), encoding="utf-8")
     assert reticent("card", "verify", changed).returncode == 1
-    assert reticent("card", "show", changed).returncode == 1
+    assert invoke("card", "show", changed).code == 1
 
 
 @pytest.mark.parametrize(
@@ -134,16 +140,17 @@ def test_a_changed_card_is_found(cards, tmp_path) -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_usage_is_a_sentence(tmp_path, arguments) -> None:
+def test_wrong_usage_is_a_sentence(tmp_path, arguments, monkeypatch) -> None:
     (tmp_path / "canary.json").write_text(f'{{"title": "{CANARY}"}}')
-    ended = reticent(*arguments, cwd=tmp_path)
-    assert ended.returncode == 2
-    assert "Traceback" not in ended.stderr
-    assert CANARY not in ended.stdout + ended.stderr
+    monkeypatch.chdir(tmp_path)
+    ended = invoke(*arguments)
+    assert ended.code == 2
+    assert "Traceback" not in ended.err
+    assert CANARY not in ended.out + ended.err
     if "verify" not in arguments:
-        assert ended.stdout == ""
-        assert ended.stderr.startswith("error: ")
-        assert "\n  next: reticent" in ended.stderr
+        assert ended.out == ""
+        assert ended.err.startswith("error: ")
+        assert "\n  next: reticent" in ended.err
 
 
 def next_commands(text: str) -> list[list[str]]:
@@ -152,10 +159,11 @@ def next_commands(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("arguments", [["dmeo"], ["card", "shwo"], ["card", "show", "empty.json"]])
-def test_the_next_command_works(tmp_path, arguments) -> None:
+def test_the_next_command_works(tmp_path, arguments, monkeypatch) -> None:
     (tmp_path / "empty.json").write_text("{}")
-    (following,) = next_commands(reticent(*arguments, cwd=tmp_path).stderr)
-    assert reticent(*following, cwd=tmp_path).returncode == 0
+    monkeypatch.chdir(tmp_path)
+    (following,) = next_commands(invoke(*arguments).err)
+    assert invoke(*following).code == 0
 
 
 def test_debug_shows_a_traceback_and_keeps_the_code() -> None:

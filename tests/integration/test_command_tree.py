@@ -3,7 +3,6 @@
 Every command must have a sample (command_samples.py); one without fails here.
 """
 
-import functools
 import json
 import os
 import re
@@ -12,11 +11,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer
 
 from reticent.cli.examples import EXAMPLES, TRY
 from tests.integration.command_samples import (
@@ -43,14 +40,6 @@ CHARGING = [
 ]
 SCHEMA = re.compile(r"[a-z][a-z-]*/1")
 JSON_SEEN: dict[str, str] = {}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_tree() -> Iterator[None]:
-    """The tree is built once for all commands, not for each: it is the same one."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -175,9 +164,8 @@ def test_its_help_says_what_it_does_and_gives_an_example(name) -> None:
 def test_no_help_imports_anything_heavy() -> None:
     paths = [[*name.split(), "--help"] for name in names()]
     code = (
-        "import contextlib, functools, io, json, sys, typer.main\n"
+        "import contextlib, io, json, sys\n"
         "from reticent.cli.main import run\n"
-        "typer.main.get_command = functools.cache(typer.main.get_command)\n"
         f"for words in {paths!r}:\n"
         "    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
         "        run(words)\n"

@@ -6,6 +6,8 @@ import pytest
 
 from .quick_runs import quick_run
 
+pytestmark = pytest.mark.experiments
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -134,8 +136,6 @@ def test_verdicts_name_the_claims(multilevel: dict) -> None:
 
 
 def test_figures_say_what_they_show(multilevel: dict) -> None:
-    if not multilevel["drawn"]:
-        pytest.skip("matplotlib is not installed")
     assert set(multilevel["drawn"]) == set(multilevel["findings"])
     for name, finding in multilevel["findings"].items():
         text = multilevel["drawn"][name]
@@ -146,9 +146,6 @@ def test_figures_say_what_they_show(multilevel: dict) -> None:
 
 def test_the_case_study_is_measured_against_the_raw_profile(multilevel: dict) -> None:
     held = values(multilevel, "recall@20")
-    if not held:
-        assert any("implicit" in reason for reason in multilevel["skipped"])
-        pytest.skip("implicit is not installed")
     name = "made like MovieLens"
     assert held[name, "raw profile", ""]["mean"] > held[name, "random profile", ""]["mean"]
     over = values(multilevel, "recall@20 over raw")

@@ -5,6 +5,9 @@ import sys
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 from scipy import sparse
 
@@ -37,8 +40,7 @@ PEOPLE = {
 
 def kinds(columns: dict[str, Any]) -> dict[str, Any]:
     """The same table in every library that is here."""
-    found = {"arrow": pytest.importorskip("pyarrow").table(columns)}
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    found = {"arrow": pyarrow.table(columns)}
     rows = len(next(iter(columns.values())))
     found["pandas"] = pandas.DataFrame(columns, index=np.arange(rows) + 100)
     return {**found, "polars": polars.DataFrame(columns)}
@@ -164,7 +166,6 @@ def test_everybody_gets_the_release_of_their_own_profile() -> None:
 
 
 def test_recoded_pandas_keeps_index_order_and_types() -> None:
-    pandas = pytest.importorskip("pandas")
     frame = kinds(PEOPLE)["pandas"].astype({"age": "category", "rooms": "Int64"})
     frame = frame.sample(frac=1, random_state=1)
     out = recoding(frame).release_frame(frame, Source.system()).frame
@@ -175,7 +176,6 @@ def test_recoded_pandas_keeps_index_order_and_types() -> None:
 
 def test_a_mapping_of_texts_reads_numbers_of_a_frame() -> None:
     """As one that was learnt from a file, where every cell is text and ages are ranges."""
-    pandas = pytest.importorskip("pandas")
     ages = np.array([["30-39", "1"], ["40-49", "2"]] * 20)
     learnt = learn_mapping(Alphabet.of(ages, [1, 0] * 20), Limits(delta=0), columns=["age", "n"])
     from dataclasses import replace
@@ -231,7 +231,6 @@ def test_trees() -> None:
 
 
 def test_scikit_learn_takes_every_kind() -> None:
-    pytest.importorskip("sklearn")
     from reticent.tasks.profiles import SparseMapping
 
     frames = kinds({name: PEOPLE[name] for name in ("age", "town", "rooms")})
@@ -268,7 +267,6 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_card_becomes_an_entry_and_a_measurement(card_file, tmp_path) -> None:
-    pytest.importorskip("opendp")
     entry = run("card", "export", card_file, "--format", "registry")
     assert entry.returncode == 0
     assert "url_slug: null" in entry.stdout

@@ -1,10 +1,8 @@
 """The fault runs, short: the ledger holds, the controls are caught, and the judge is not blind."""
 
 import json
-import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 
@@ -13,8 +11,9 @@ import pytest
 from benchmarks.fault_stores import Held
 from benchmarks.fault_work import LIMIT, costs, judge
 
+pytestmark = pytest.mark.faults
+
 ROOT = Path(__file__).parents[2]
-needs_apsw = pytest.mark.skipif(find_spec("apsw") is None, reason="apsw is not installed")
 
 
 def faults(*options: str) -> dict[str, int]:
@@ -38,19 +37,8 @@ def test_processes_are_killed() -> None:
     assert found["control_violations"] > 0
 
 
-def has_server() -> bool:
-    if find_spec("psycopg") is None:
-        return False
-    from benchmarks.postgres_server import programs
-
-    return programs() is not None
-
-
+@pytest.mark.postgres
 def test_processes_and_a_server_are_killed() -> None:
-    if not has_server():
-        if os.environ.get("RETICENT_REQUIRE_POSTGRES") == "1":
-            pytest.fail("psycopg and the programs of a PostgreSQL server must be installed here")
-        pytest.skip("psycopg or the programs of a PostgreSQL server are not installed")
     found = faults("--store", "postgres", "--seconds", "12", "--pause", "0.4")
     assert found["kills"] >= 10
     assert found["crashes"] >= 2
@@ -59,7 +47,6 @@ def test_processes_and_a_server_are_killed() -> None:
     assert found["control_violations"] > 0
 
 
-@needs_apsw
 def test_the_power_is_cut() -> None:
     found = faults("--power", "--cuts", "60")
     assert (found["cuts"], found["torn"]) == (60, 30)
@@ -113,7 +100,6 @@ def test_half_a_line_was_told_to_nobody(tmp_path) -> None:
     assert judge(tmp_path, held_for(1)).violations == 0
 
 
-@needs_apsw
 def test_a_cut_leaves_what_was_synced() -> None:
     from benchmarks.fault_disk import Platter, Step
 

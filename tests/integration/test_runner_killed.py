@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pyarrow")
-
 from benchmarks.fault_runner import BROKEN, digests, judge, killed_at, make, moments
+
+pytestmark = pytest.mark.faults
 
 
 @pytest.mark.parametrize("moment", ["half of the parts drawn", "some charged"])

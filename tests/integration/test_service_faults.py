@@ -1,15 +1,9 @@
 """The service is killed, in short: it holds, the control is caught, and the judge is not blind."""
 
 import json
-from importlib.util import find_spec
 
 import pytest
 
-NEEDED = ("fastapi", "httptools", "uvicorn", "uvloop")
-if any(find_spec(name) is None for name in NEEDED):
-    pytest.skip("what serves the gateway is not installed", allow_module_level=True)
-
-# ruff: noqa: E402
 from benchmarks.fault_http import BROKEN, hurt
 from benchmarks.fault_http_judge import judge
 from benchmarks.fault_http_work import Told, Wanted, digest, wanted
@@ -19,6 +13,8 @@ from benchmarks.service_world import named as granting
 from reticent.gateway import Asked, Gateway
 from reticent.gateway.answers import charge_of
 from reticent.ledger import Request
+
+pytestmark = pytest.mark.faults
 
 CLUB = PROVIDERS[0]
 

@@ -7,6 +7,8 @@ import pytest
 
 from .quick_runs import quick_run, values
 
+pytestmark = pytest.mark.experiments
+
 ROOT = Path(__file__).parents[2]
 NAME = "experiments.dampening.tree"
 ADULT, MADE = "Adult", "made answers"
@@ -77,8 +79,6 @@ def test_verdicts_are_judged(quick: dict) -> None:
 
 
 def test_figures_say_what_they_show(quick: dict) -> None:
-    if not quick["drawn"]:
-        pytest.skip("matplotlib is not installed")
     assert set(quick["drawn"]) == set(quick["findings"]) == {"accuracy", "gain", "ablation"}
     for text in quick["drawn"].values():
         assert 'role="img" aria-label="' in text

@@ -18,6 +18,8 @@ from scipy import stats
 
 from reticent.noise import Source, discrete_laplace, exponential, permute_and_flip
 
+pytestmark = pytest.mark.timing
+
 ATTEMPTS = 3
 CALLS = 20_000
 RHO = 0.03

@@ -10,6 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as arrow
 import pytest
 
 from reticent.amounts import nano_up
@@ -321,7 +322,6 @@ def leak_of(counts: np.ndarray, joint: np.ndarray) -> float:
 
 def test_profiles_in_batches_are_drawn_as_their_promise_needs() -> None:
     """Words spread evenly for each profile: the table that is drawn from tells no more."""
-    arrow = pytest.importorskip("pyarrow")
     joint = np.array([[0.3, 0.15, 0.05], [0.05, 0.15, 0.3]])
     table = np.array([[0.4, 0.35, 0.25], [0.3, 0.4, 0.3], [0.25, 0.35, 0.4]])
     channel = Channel(np.arange(4) * 3, np.tile(np.arange(3), 3), table.reshape(-1))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import cache
 from itertools import takewhile
 from typing import Annotated, Any
 
@@ -172,7 +173,7 @@ def _outcome(words: Sequence[str]) -> int:
 def _finish(words: Sequence[str]) -> int:
     """Run the command; whatever stops it is told, as JSON too if that was asked for."""
     try:
-        code = app(args=list(words), prog_name=ROOT, standalone_mode=False)
+        code = _command()(args=list(words), prog_name=ROOT, standalone_mode=False)
         if sys.stdout is not None:  # closed by the caller: reticent ... >&-
             sys.stdout.flush()
     except KeyboardInterrupt:
@@ -188,8 +189,14 @@ def _finish(words: Sequence[str]) -> int:
     return int(code or ExitCode.DONE)
 
 
-def _told(error: Exception, words: Sequence[str], tree: typer.Typer = app) -> ExitCode:
-    whole = typer.main.get_command(tree)
+@cache
+def _command() -> Any:
+    """The whole command tree, which takes longer to build than most commands take to run."""
+    return typer.main.get_command(app)
+
+
+def _told(error: Exception, words: Sequence[str]) -> ExitCode:
+    whole = _command()
     found = typed(words, whole)
     return explain(
         error,

@@ -192,7 +192,7 @@ def _compiled(
     steps = np.empty(problem.people, dtype=np.int64)
     allocate_each(
         starts,
-        np.nonzero(marks)[1],
+        np.ascontiguousarray(np.nonzero(marks)[1]),  # else strided or not, and compiled for both
         problem.rows[marks],
         np.ascontiguousarray(problem.caps),
         np.ascontiguousarray(weights),

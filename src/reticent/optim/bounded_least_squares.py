@@ -60,7 +60,7 @@ def bounded_least_squares(
     """
     table, bounds, goals, scale = _checked(rows, upper, targets, weights)
     people, m = goals.shape
-    where, columns = np.nonzero(table)
+    where, columns = map(np.ascontiguousarray, np.nonzero(table))
     if max_iterations is None:
         max_iterations = 100 * (len(table) + m)
     whole(max_iterations, "max_iterations", least=0)
@@ -137,4 +137,4 @@ def _spread(values: NDArray[np.float64], shape: tuple[int, ...], name: str) -> N
         spread: NDArray[Any] = np.broadcast_to(values, shape)
     except ValueError:
         raise ParameterError(name, f"one number or shape {shape}", values.shape) from None
-    return np.ascontiguousarray(spread)
+    return spread.copy()  # writable and contiguous, always: each other form would compile anew

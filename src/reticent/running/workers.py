@@ -12,6 +12,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
@@ -22,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class Workers:
-    """So many processes, started when the first task comes; one works in this process itself."""
+    """So many processes, started when there is more than one task; else this process works."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -43,11 +44,13 @@ class Workers:
         self, work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
     ) -> Iterator[Result]:
         """``work(*task)`` for each task, as they are done; no more are begun than are worked at."""
-        if self.count == 1:
-            for task in tasks:
+        waiting = iter(tasks)
+        first = list(islice(waiting, 2))
+        waiting = chain(first, waiting)
+        if self.count == 1 or len(first) < 2:  # to start a process takes longer than a small task
+            for task in waiting:
                 yield work(*task)
             return
-        waiting = iter(tasks)
         busy = {
             connection
             for connection, task in zip(self._started(), waiting, strict=False)

@@ -117,7 +117,6 @@ def test_what_is_computed_is_the_same_each_time(cli, name) -> None:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_plot(cli, here, name) -> None:
-    pytest.importorskip("matplotlib")
     ended = cli(*seeded(name), "--plot", "way.svg")
     assert ended.code == 0, ended.err
     assert "figure: way.svg" in ended.err

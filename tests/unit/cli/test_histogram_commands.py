@@ -3,6 +3,7 @@
 import csv
 import json
 
+import pyarrow.parquet as parquet
 import pytest
 
 FILMS = """item,attribute
@@ -70,7 +71,6 @@ def test_plan_without_loss_says_so(cli, here) -> None:
 
 
 def test_figures_are_written_and_never_over_another_file(cli, here) -> None:
-    pytest.importorskip("matplotlib")
     words = ("--figure", "noise.svg", "--sharing", "sharing.svg")
     assert cli(*PLAN, *words).code == 0
     assert (here / "noise.svg").read_text(encoding="utf-8").count("<svg") == 1
@@ -106,8 +106,6 @@ def test_release_as_json(cli) -> None:
 
 @pytest.mark.parametrize("name", ["all.csv", "all.parquet"])
 def test_release_for_everybody(cli, here, name) -> None:
-    if name.endswith(".parquet"):
-        parquet = pytest.importorskip("pyarrow.parquet")
     ended = cli(*RELEASE, "--out", name, "--yes", "--possible", "--json")
     assert ended.code == 0
     card = json.loads(ended.out)["card"]

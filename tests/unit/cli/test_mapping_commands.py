@@ -6,6 +6,7 @@ import re
 import sys
 
 import numpy as np
+import pyarrow.parquet as parquet
 import pytest
 
 from reticent.cli import mapping_search
@@ -217,7 +218,6 @@ def test_people_without_a_secret_are_left_out(cli, here) -> None:
 
 
 def test_fit_draws_three_figures(cli, here) -> None:
-    pytest.importorskip("matplotlib")
     figures = ("--tradeoff", "t.svg", "--picture", "p.svg", "--features", "f.svg")
     ended = cli(*FIT, "--bins", "age=10", "--delta", "0.05", "--out", "m.json", *figures)
     assert ended.code == 0, ended.err
@@ -412,8 +412,6 @@ def test_release_as_json(cli, fitted) -> None:
 
 @pytest.mark.parametrize("name", ["all.csv", "all.parquet"])
 def test_release_for_everybody(cli, fitted, name) -> None:
-    if name.endswith(".parquet"):
-        parquet = pytest.importorskip("pyarrow.parquet")
     ended = cli(*RELEASE, "--out", name, "--yes")
     assert ended.code == 0, ended.err
     if name.endswith(".csv"):
@@ -718,7 +716,6 @@ def test_unknown_profiles_follow_the_rule_of_the_mapping(cli, here, rule) -> Non
 
 
 def test_attack_compares_before_and_after_with_the_best_possible(cli, fitted) -> None:
-    pytest.importorskip("sklearn")
     told = cli(*ATTACK, "--json").json
     assert told["schema"] == "audit-attack/1"
     assert (told["secret"], told["value"], told["passed"]) == ("income", "low", True)
@@ -731,8 +728,6 @@ def test_attack_compares_before_and_after_with_the_best_possible(cli, fitted) ->
 
 
 def test_attack_as_a_table_and_a_figure(cli, fitted) -> None:
-    pytest.importorskip("sklearn")
-    pytest.importorskip("matplotlib")
     ended = cli(*ATTACK, "--secret", "income", "--value", "high", "--roc", "r.svg")
     assert ended.code == 0, ended.err
     assert ended.out.startswith("Shown one person with income high and one without")
@@ -747,7 +742,6 @@ def test_attack_as_a_table_and_a_figure(cli, fitted) -> None:
 
 
 def test_many_people_are_not_called_few(cli, fitted) -> None:
-    pytest.importorskip("sklearn")
     rows = [[f"p{n}", *row[1:]] for n, row in enumerate(4 * people())]
     written(fitted / "people.csv", rows)
     assert "there are few people" not in cli(*ATTACK).err
@@ -755,7 +749,6 @@ def test_many_people_are_not_called_few(cli, fitted) -> None:
 
 def test_an_attack_that_beats_the_best_possible_is_found(cli, fitted, monkeypatch) -> None:
     """The control: a release that does not draw at all must be noticed."""
-    pytest.importorskip("sklearn")
 
     def as_they_are(self, rows, source):
         return self.profiles[self.places(rows)]
@@ -769,7 +762,6 @@ def test_an_attack_that_beats_the_best_possible_is_found(cli, fitted, monkeypatc
 
 
 def test_another_secret_can_be_attacked_one_value_at_a_time(cli, fitted) -> None:
-    pytest.importorskip("sklearn")
     many = cli(*ATTACK, "--secret", "health")
     assert (many.code, many.out) == (2, "")
     assert "health has 3 values" in many.err
@@ -792,7 +784,6 @@ def test_another_secret_can_be_attacked_one_value_at_a_time(cli, fitted) -> None
     ],
 )
 def test_what_attack_refuses(cli, fitted, rows, words, says) -> None:
-    pytest.importorskip("sklearn")
     written(fitted / "people.csv", rows)
     ended = cli(*ATTACK, *words)
     assert (ended.code, ended.out) == (2, "")

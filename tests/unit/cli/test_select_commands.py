@@ -7,6 +7,8 @@ import shlex
 import sys
 
 import numpy as np
+import pyarrow as arrow
+import pyarrow.parquet as parquet
 import pytest
 
 from reticent.cli import plan
@@ -154,8 +156,6 @@ def begins(text: str) -> list[str]:
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_a_set_in_every_form(cli, here, form) -> None:
-    if form == "parquet":
-        pytest.importorskip("pyarrow")
     out = here / f"set.{form}"
     ended = cli(*HUB, "--k", "2", "--yes", "--out", out, "--card", "card.html")
     assert (ended.code, ended.out) == (0, f"{out}\n")
@@ -177,8 +177,6 @@ def test_a_set_in_every_form(cli, here, form) -> None:
 
 
 def test_links_in_parquet_with_other_columns(cli, here) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     one, other = zip(*links(), strict=True)
     parquet.write_table(arrow.table({"a": one, "b": other, "c": one}), here / "links.parquet")
     words = ["select", "influencers", "links.parquet", "--bound", "9", "--epsilon", "1", "--k", "2"]

@@ -16,15 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from reticent.cli import serve_protocol
 from reticent.cli.failures import Failure
 from reticent.cli.serve_place import Place, checked
 from reticent.gateway import Gateway
 from reticent.gateway.demo import seed
-
-pytest.importorskip("fastapi")
-pytest.importorskip("jinja2")
-pytest.importorskip("uvicorn")
-serve_protocol = pytest.importorskip("reticent.cli.serve_protocol")
 
 PROGRAM = """
 import sys, typer

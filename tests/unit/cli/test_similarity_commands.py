@@ -276,8 +276,6 @@ def test_scores_have_six_digits(cli, table) -> None:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_lists_in_every_form(cli, table, tmp_path, method, form) -> None:
-    if form == "parquet":
-        pytest.importorskip("pyarrow")
     out = tmp_path / f"lists.{form}"
     ended = cli("neighbours", table, "--k", "2", *METHODS[method], "--yes", "--out", out)
     assert (ended.code, ended.out) == (0, f"{out}\n")

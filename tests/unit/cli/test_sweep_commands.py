@@ -133,7 +133,6 @@ def test_data_that_nobody_called_public_are_refused(cli, name) -> None:
 
 @pytest.mark.parametrize("name", SWEEPS)
 def test_a_plot(cli, here, name) -> None:
-    pytest.importorskip("matplotlib")
     ended = cli(*SWEEPS[name], "--plot", "curve.svg")
     assert ended.code == 0, ended.err
     root = ElementTree.fromstring((here / "curve.svg").read_text(encoding="utf-8"))

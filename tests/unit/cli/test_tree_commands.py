@@ -7,6 +7,8 @@ import shlex
 import subprocess
 import sys
 
+import pyarrow as arrow
+import pyarrow.parquet as parquet
 import pytest
 
 from reticent.cli import plan, train_tree
@@ -108,7 +110,6 @@ def test_other_ways_have_cards_that_hold(cli, words) -> None:
 
 
 def test_files_are_written_and_never_overwritten(cli, here) -> None:
-    pytest.importorskip("matplotlib")
     words = ("--out", "t.json", "--card", "c.html", "--plot", "t.svg", "--json")
     ended = cli(*GROW, *words)
     assert ended.code == 0, ended.err
@@ -131,8 +132,6 @@ def test_a_picture_needs_its_extra(cli, monkeypatch) -> None:
 
 
 def test_parquet_and_numbers_that_are_held_otherwise(cli, here) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     kids = [0.0, 1.0, 2.0, None] * 50
     votes = [kid is not None and kid > 0 for kid in kids]
     parquet.write_table(arrow.table({"kids": kids, "votes": votes}), here / "p.parquet")

@@ -3,6 +3,8 @@
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as arrow
+import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -100,8 +102,6 @@ def test_both_forms_give_the_same_catalogue(tmp_path, text) -> None:
 
 
 def test_values_and_parquet(tmp_path) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     table = arrow.table({"item": ["a", "b"], "attribute": ["x", "x"], "value": [0.5, -2.0]})
     parquet.write_table(table, tmp_path / "films.parquet")
     assert read_catalogue(tmp_path / "films.parquet").values().tolist() == [[0.5], [-2.0]]

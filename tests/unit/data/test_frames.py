@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +23,7 @@ Maker = Callable[[Mapping[str, Sequence[Any]]], Any]
 
 
 def pandas_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
-    return pytest.importorskip("pandas").DataFrame(dict(columns))
+    return pandas.DataFrame(dict(columns))
 
 
 def pandas_nullable(columns: Mapping[str, Sequence[Any]]) -> Any:
@@ -28,20 +31,19 @@ def pandas_nullable(columns: Mapping[str, Sequence[Any]]) -> Any:
 
 
 def pandas_arrow(columns: Mapping[str, Sequence[Any]]) -> Any:
-    pytest.importorskip("pyarrow")
     return pandas_frame(columns).convert_dtypes(dtype_backend="pyarrow")
 
 
 def polars_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
-    return pytest.importorskip("polars").DataFrame(dict(columns), strict=False)
+    return polars.DataFrame(dict(columns), strict=False)
 
 
 def arrow_table(columns: Mapping[str, Sequence[Any]]) -> Any:
-    return pytest.importorskip("pyarrow").table(dict(columns))
+    return pyarrow.table(dict(columns))
 
 
 def arrow_batch(columns: Mapping[str, Sequence[Any]]) -> Any:
-    return pytest.importorskip("pyarrow").record_batch(dict(columns))
+    return pyarrow.record_batch(dict(columns))
 
 
 MAKERS = [pandas_frame, pandas_nullable, pandas_arrow, polars_frame, arrow_table, arrow_batch]
@@ -107,10 +109,8 @@ def test_whole_numbers_stay_names_whether_or_not_one_is_missing(make) -> None:
 
 
 def test_categories_are_read_as_what_they_stand_for() -> None:
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     people = ["bob", "ann", None]
-    arrow = pytest.importorskip("pyarrow")
-    plain = Profiles.from_frame(arrow.table({"user": people, "item": [1, 2, 3]}))
+    plain = Profiles.from_frame(pyarrow.table({"user": people, "item": [1, 2, 3]}))
     kinds = [
         pandas.DataFrame({"user": pandas.Categorical(people), "item": [1, 2, 3]}),
         polars.DataFrame(
@@ -119,7 +119,7 @@ def test_categories_are_read_as_what_they_stand_for() -> None:
         polars.DataFrame(
             {"user": polars.Series(people, dtype=polars.Enum(["ann", "bob"])), "item": [1, 2, 3]}
         ),
-        arrow.table({"user": arrow.array(people).dictionary_encode(), "item": [1, 2, 3]}),
+        pyarrow.table({"user": pyarrow.array(people).dictionary_encode(), "item": [1, 2, 3]}),
     ]
     for frame in kinds:
         assert entries(Profiles.from_frame(frame)) == entries(plain)
@@ -137,17 +137,15 @@ def test_categories_are_read_as_what_they_stand_for() -> None:
 )
 @settings(deadline=None, max_examples=40)
 def test_the_same_table_is_the_same_profiles_in_every_library(lines) -> None:
-    arrow = pytest.importorskip("pyarrow")
     who, what, weight = (list(part) for part in zip(*lines, strict=True)) if lines else ([],) * 3
-    table = arrow.table(
+    table = pyarrow.table(
         {
-            "user": arrow.array(who, arrow.int64()),
-            "item": arrow.array(what, arrow.string()),
-            "weight": arrow.array(weight, arrow.float64()),
+            "user": pyarrow.array(who, pyarrow.int64()),
+            "item": pyarrow.array(what, pyarrow.string()),
+            "weight": pyarrow.array(weight, pyarrow.float64()),
         }
     )
-    pytest.importorskip("pandas")
-    kinds = [table, table.to_pandas(), pytest.importorskip("polars").from_arrow(table)]
+    kinds = [table, table.to_pandas(), polars.from_arrow(table)]
     known = [(u, i, w) for u, i, w in lines if u is not None and i]
     expected = entries(
         Profiles.of([u for u, _, _ in known], [i for _, i, _ in known], [w for _, _, w in known])
@@ -199,7 +197,6 @@ def test_what_is_not_clear_is_refused(names, problem) -> None:
 
 
 def test_a_column_of_anything_names_what_it_can() -> None:
-    pandas = pytest.importorskip("pandas")
     cells = ["ann", np.int64(7), 7.0, None, float("nan"), ["list"], "", CANARY]
     frame = pandas.DataFrame({"user": pandas.Series(cells, dtype=object), "item": list(range(8))})
     assert list(Profiles.from_frame(frame).people) == ["ann", 7, CANARY]
@@ -207,7 +204,6 @@ def test_a_column_of_anything_names_what_it_can() -> None:
 
 def test_a_number_and_its_text_are_one_name() -> None:
     """As columns are whose type was guessed piece by piece: nobody becomes two people."""
-    pandas = pytest.importorskip("pandas")
     cells = pandas.Series([7, "7", 7.0, np.int64(7), "ann"], dtype=object)
     items = pandas.Series([1, "1", "1", "2", 1], dtype=object)
     profiles = Profiles.from_frame(pandas.DataFrame({"user": cells, "item": items}))
@@ -238,7 +234,6 @@ def test_named_columns_win() -> None:
 
 
 def frames_that_are_none() -> list[Any]:
-    arrow, polars = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
     from datetime import date
 
     return [
@@ -247,11 +242,11 @@ def frames_that_are_none() -> list[Any]:
         np.array([[CANARY, 1]]),
         None,
         polars.LazyFrame({"user": [CANARY], "item": [1]}),
-        arrow.table({CANARY: [1]}),
-        arrow.table({"user": [date(2001, 4, 4)], "item": [1]}),
-        arrow.table({"user": [[CANARY]], "item": [1]}),
-        arrow.table({"user": [CANARY], "item": [1], "weight": [date(2001, 4, 4)]}),
-        arrow.Table.from_arrays([arrow.array([CANARY])] * 2, names=[CANARY, CANARY]),
+        pyarrow.table({CANARY: [1]}),
+        pyarrow.table({"user": [date(2001, 4, 4)], "item": [1]}),
+        pyarrow.table({"user": [[CANARY]], "item": [1]}),
+        pyarrow.table({"user": [CANARY], "item": [1], "weight": [date(2001, 4, 4)]}),
+        pyarrow.Table.from_arrays([pyarrow.array([CANARY])] * 2, names=[CANARY, CANARY]),
     ]
 
 
@@ -284,7 +279,6 @@ def test_lists_come_back_in_the_kind_given(make) -> None:
 
 @every_kind
 def test_a_frame_without_lines(make) -> None:
-    pytest.importorskip("pyarrow")
     full = make({"user": ["ann"], "item": ["Heat"]})
     empty = full.slice(0, 0) if hasattr(full, "slice") else full.iloc[:0]
     lines = Interactions.of(empty)
@@ -355,14 +349,12 @@ def test_the_type_of_a_column_tells_nothing_that_was_drawn() -> None:
 
 
 def test_small_integers_are_not_cut_off() -> None:
-    arrow = pytest.importorskip("pyarrow")
-    held = Frame.of(arrow.table({"n": arrow.array([1], arrow.int8())}))
+    held = Frame.of(pyarrow.table({"n": pyarrow.array([1], pyarrow.int8())}))
     made = held.made({"n": held.chosen("n", [1000], np.array([0]))}, rows=True)
     assert made.to_pydict() == {"n": [1000]}
 
 
 def test_pandas_keeps_index_categories_and_the_name_of_its_columns() -> None:
-    pandas = pytest.importorskip("pandas")
     town = pandas.Categorical(["Ulm", "Bern"], categories=["Oslo", "Ulm", "Bern"])
     frame = pandas.DataFrame({"town": town}, index=pandas.Index([9, 9], name="id"))
     frame.columns.name = "facts"
@@ -376,7 +368,6 @@ def test_pandas_keeps_index_categories_and_the_name_of_its_columns() -> None:
 
 
 def test_plain_cells_leave_alone_what_numpy_can_hold() -> None:
-    pandas = pytest.importorskip("pandas")
     numbers = pandas.DataFrame({"x": [1, 2], "y": [0.5, 1.5]})
     assert plain_cells(numbers) is numbers
     assert plain_cells(CANARY) is CANARY

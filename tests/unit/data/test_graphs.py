@@ -1,12 +1,14 @@
 """Graphs from every form, and the cut to a cap on degrees: what one edge can change in it."""
 
 import gzip
-import os
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
+import pyarrow as arrow
+import pyarrow.parquet as parquet
 import pytest
 from scipy import sparse
 
@@ -14,6 +16,7 @@ from reticent.data.graphs import STABILITY, Graph, read_graph
 from reticent.data.interactions import TableError
 from reticent.errors import ParameterError
 from reticent.tasks.centrality import egocentric_betweenness, triangles
+from tests.unit.data.real_sets import real
 
 SECRET = "zaphod"
 
@@ -76,7 +79,6 @@ class TestForms:
         assert Graph.of_sparse(matrix).edges.tolist() == [[1, 2]]
 
     def test_networkx(self) -> None:
-        nx = pytest.importorskip("networkx")
         made = nx.MultiDiGraph([("a", "b"), ("b", "a"), ("b", "b"), ("b", "c")])
         made.add_node("alone")
         graph = Graph.of_networkx(made)
@@ -156,8 +158,6 @@ class TestFiles:
             assert graph.edges.tolist() == [[0, 1], [1, 2]]
 
     def test_parquet_and_declared_nodes(self, tmp_path: Path) -> None:
-        arrow = pytest.importorskip("pyarrow")
-        parquet = pytest.importorskip("pyarrow.parquet")
         table = arrow.table({"u": [0, 1, None, 5], "v": [1, 2, 0, 0]})
         parquet.write_table(table, tmp_path / "edges.parquet")
         graph = read_graph(tmp_path / "edges.parquet", nodes=4)
@@ -257,18 +257,6 @@ class TestBounded:
         assert np.abs(counts - 75).max() < 5 * np.sqrt(75 * 0.75)
 
 
-def real(name: str) -> Path:
-    home = os.environ.get("RETICENT_DATA")
-    if not home:
-        pytest.skip("RETICENT_DATA is not set")
-    path = Path(home) / name
-    if not path.is_file():
-        pytest.skip(f"RETICENT_DATA holds no {name}")
-    if path.suffix == ".parquet":
-        pytest.importorskip("pyarrow")
-    return path
-
-
 def betweenness_of(graph: Graph, node: int) -> Fraction:
     """By definition: 1 / (1 + common neighbours around the node) over pairs that are not tied."""
     around = set(graph.of(node).tolist())
@@ -279,6 +267,7 @@ def betweenness_of(graph: Graph, node: int) -> Fraction:
     )
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "nodes", "edges", "largest", "all_triangles"),
     [  # as SNAP publishes them; of ca-GrQc one author of 5,242 is tied to nobody else

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as arrow
+import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,8 +48,6 @@ def test_gzip(tmp_path) -> None:
 
 @pytest.mark.parametrize("kind", ["string", "large_string", "dictionary"])
 def test_parquet(tmp_path, kind) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     types = {
         "string": arrow.string(),
         "large_string": arrow.large_string(),
@@ -62,8 +62,6 @@ def test_parquet(tmp_path, kind) -> None:
 
 
 def test_parquet_of_numbers_and_odd_weights(tmp_path) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     for weights in (
         [1.0, None, float("nan"), -1.0],
         ["1", None, "much", "-1"],

@@ -3,6 +3,8 @@
 import gzip
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet as parquet
 import pytest
 
 from reticent.data.interactions import TableError
@@ -30,8 +32,6 @@ def test_cells_are_text_without_spaces_around(table) -> None:
 
 
 def test_packed_and_parquet_files_hold_the_same(table) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     packed = table.with_suffix(".csv.gz")
     packed.write_bytes(gzip.compress(TEXT.encode()))
     columns = {"user": ["ann", "bob"], "Age": [37, None], "town": ["Ulm", CANARY]}
@@ -59,8 +59,6 @@ def test_packed_and_parquet_files_hold_the_same(table) -> None:
     ],
 )
 def test_a_bad_file_is_an_error_about_its_form(tmp_path, name, held, says) -> None:
-    if name.endswith(".parquet"):
-        pytest.importorskip("pyarrow")
     (tmp_path / name).write_bytes(held)
     with pytest.raises(ParameterError) as error:
         read_people(tmp_path / name)

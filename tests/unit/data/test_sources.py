@@ -1,7 +1,6 @@
 """Readers of published formats, on tiny files made here; the real ones if RETICENT_DATA is set."""
 
 import gzip
-import os
 from pathlib import Path
 
 import pyarrow
@@ -18,6 +17,7 @@ from reticent.data.sources.movielens import (
     movielens_100k_genres,
 )
 from reticent.errors import ParameterError
+from tests.unit.data.real_sets import real
 
 RATINGS = "196\t242\t3\t881250949\n186\t302\t5\t891717742\n196\t302\t4\t878887116\n"
 
@@ -135,16 +135,7 @@ def test_a_broken_file_is_refused_without_its_lines(tmp_path: Path) -> None:
         lastfm_2k(tmp_path)
 
 
-def real(name: str) -> Path:
-    home = os.environ.get("RETICENT_DATA")
-    if not home:
-        pytest.skip("RETICENT_DATA is not set")
-    folder = Path(home) / name
-    if not folder.is_dir():
-        pytest.skip(f"RETICENT_DATA holds no {name}")
-    return folder
-
-
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("reader", "name", "people", "items", "entries"),
     [
@@ -160,6 +151,7 @@ def test_the_real_sets_have_their_published_counts(reader, name, people, items, 
     assert profiles.indices.size == entries
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("reader", "name", "films", "genres"),
     [

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import mpmath
 import numpy as np
+import opendp.prelude as dp
 import pytest
 
 from reticent.data.catalogue import Catalogue
@@ -28,7 +29,6 @@ from reticent.mechanisms import (
 )
 from reticent.noise import Source
 
-dp = pytest.importorskip("opendp.prelude")
 FILMS = Catalogue.of([[1, 1], [0, 1]], attributes=("Crime", "Drama"))
 HISTOGRAM = MultiLevel(exposure=Exposure.of(FILMS), rates=(0.1, 0.3), catalogue=FILMS)
 

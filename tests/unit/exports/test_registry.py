@@ -7,6 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import yaml
 
 from reticent.data.catalogue import Catalogue
 from reticent.errors import CardError
@@ -214,7 +215,6 @@ def test_bits_on_average_have_no_entry(monkeypatch) -> None:
 
 
 def test_the_yaml_says_the_same() -> None:
-    yaml = pytest.importorskip("yaml")
     entry = registry_entry(card(*MECHANISMS[1]))
     assert yaml.safe_load(entry.to_yaml()) == json.loads(json.dumps(entry.fields))
 
@@ -234,6 +234,5 @@ def test_small_amounts_are_numbers_in_yaml() -> None:
 
 
 def test_letters_that_yaml_does_not_hold_are_escaped() -> None:
-    yaml = pytest.importorskip("yaml")
     fields = {"name": "a\x7fb\x85c\u2028d\ufeffe 😀"}
     assert yaml.safe_load(Entry(fields, ()).to_yaml()) == fields

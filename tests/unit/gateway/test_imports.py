@@ -3,6 +3,8 @@
 import gzip
 import pickle
 
+import pyarrow as arrow
+import pyarrow.parquet as parquet
 import pytest
 
 from reticent.data.catalogue import Catalogue
@@ -55,8 +57,6 @@ def test_items_from_gzip_and_parquet(tmp_path, notes) -> None:
     packed = tmp_path / "table.csv.gz"
     packed.write_bytes(gzip.compress(b"user,item\nann,Heat\n"))
     assert files.read_items(packed, FILMS, notes.append) == {"ann": ("Heat",)}
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "table.parquet"
     parquet.write_table(arrow.table({"user": ["ann", None], "item": ["Heat", "Up"]}), path)
     with pytest.raises(ImportProblems) as caught:

@@ -9,19 +9,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
+from benchmarks.postgres_server import running
 from reticent.guarantees import RECORD, Event, PureDP
 from reticent.ledger import Charge, Checked, Head, Ledger, Request, open_reading, verify_ledger
 from reticent.ledger import open_ledger as open_ledger_at
 from reticent.ledger.reports import balances
-
-try:
-    import psycopg
-
-    from benchmarks.postgres_server import programs, running
-except ImportError:
-    psycopg = None  # type: ignore[assignment]
 
 EVENT = Event("test", {"scale": 1}, PureDP(1, RECORD), private=True)
 
@@ -90,7 +85,7 @@ class SqliteStore(Store):
 
 
 class PostgresStore(Store):
-    refusal = Exception if psycopg is None else psycopg.Error
+    refusal = psycopg.Error
 
     def raw(self, *statements: Any, first: str = "") -> int:
         """As the owner of the database, who may do anything."""
@@ -116,13 +111,6 @@ class PostgresStore(Store):
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Any]:
     """A server for the session, in memory where that can be: syncs are for the fault runs."""
-    missing = "psycopg" if psycopg is None else None
-    if missing is None and programs() is None:
-        missing = "the programs of a PostgreSQL server"
-    if missing is not None:
-        if os.environ.get("RETICENT_REQUIRE_POSTGRES") == "1":
-            pytest.fail(f"{missing} must be installed here")
-        pytest.skip(f"{missing} are not installed" if " " in missing else f"no {missing}")
     memory = Path("/dev/shm")
     with running(under=str(memory) if os.access(memory, os.W_OK) else None) as server:
         yield server
@@ -141,9 +129,10 @@ def postgres_store(request: Any) -> PostgresStore:
 
 _NUMBERS = count()
 STORES: dict[str, Callable[[Any], Any]] = {"postgres": postgres_store, "sqlite": sqlite_store}
+EVERY_STORE = [pytest.param("postgres", marks=pytest.mark.postgres), "sqlite"]
 
 
-@pytest.fixture(params=sorted(STORES))
+@pytest.fixture(params=EVERY_STORE)
 def store(request: Any) -> Iterator[Any]:
     made = STORES[request.param](request)
     yield made
@@ -151,7 +140,7 @@ def store(request: Any) -> Iterator[Any]:
     made.close()
 
 
-@pytest.fixture(params=sorted(STORES))
+@pytest.fixture(params=EVERY_STORE)
 def make_store(request: Any) -> Iterator[Callable[[], Any]]:
     """Another store of one kind with every call, to compare two of them."""
     made: list[Any] = []

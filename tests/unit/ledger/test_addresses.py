@@ -6,9 +6,6 @@ import sys
 import pytest
 
 from reticent.ledger import LedgerError, SqliteLedger, open_ledger, open_reading
-
-pytest.importorskip("psycopg")
-
 from reticent.ledger.postgres_connection import shown, translated
 
 SECRET = "hunter2"

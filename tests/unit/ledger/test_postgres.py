@@ -5,13 +5,13 @@ import signal
 import threading
 import time
 
+import psycopg
 import pytest
 
+from benchmarks.postgres_server import running
 from reticent.ledger import LedgerError, open_ledger, open_reading, period_of, verify_ledger
 
-psycopg = pytest.importorskip("psycopg")
-
-from benchmarks.postgres_server import programs, running  # noqa: E402
+pytestmark = pytest.mark.postgres
 
 ANN = ("ann", "club", "overall", "")
 
@@ -47,16 +47,12 @@ def test_the_server_lets_go_of_a_stalled_writer_and_not_of_a_reader(ledger) -> N
 
 
 def test_a_server_that_does_not_sync_is_refused() -> None:
-    if programs() is None:
-        pytest.skip("the programs of a PostgreSQL server are not installed")
     with running("fsync=off") as server, pytest.raises(LedgerError, match="fsync"):
         open_ledger(server.address("postgres"))
 
 
 @pytest.mark.parametrize("table", ["line", "spend"])
 def test_a_damaged_page_is_found(ask, table) -> None:
-    if programs() is None:
-        pytest.skip("the programs of a PostgreSQL server are not installed")
     with running("max_connections=20") as server:
         address = server.address("postgres")
         with open_ledger(address) as ledger:

@@ -89,9 +89,11 @@ def test_agrees_with_scipy(seed: int, decades: float) -> None:
         assert fit.objectives[p] - fit.gaps[p] <= other.cost + 1e-12 * scale
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("seed", range(4))
 def test_agrees_with_clarabel_given_a_total(seed: int) -> None:
-    cvxpy = pytest.importorskip("cvxpy")
+    import cvxpy
+
     rows, upper, targets, weights = instance(seed, decades=1.0)
     totals = np.random.default_rng(seed).uniform(0, upper.sum(), len(targets))
     fit = bounded_least_squares(rows, upper, targets, weights=weights, total=totals)

@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from benchmarks.mapping_peer import FORMS, Answer, answer, distortion, repaired
 from reticent.data import load_adult
 from reticent.optim.distances import distance_matrix, hamming, squared_euclidean
 from reticent.optim.mapping import Problem, Solution
@@ -21,9 +22,7 @@ from reticent.optim.mapping_frank_wolfe import solve_by_frank_wolfe
 from reticent.optim.mapping_newton import solve_mapping
 from reticent.optim.mapping_paper import solve_by_paper
 
-pytest.importorskip("cvxpy")
-
-from benchmarks.mapping_peer import FORMS, Answer, answer, distortion, repaired
+pytestmark = pytest.mark.peers
 
 CLOSE = 1e-6  # of I(A; B): what the others are trusted to
 TIGHT = {"SCS": (1e-7,), "CLARABEL": (1e-9, 1e-8, 1e-7)}  # the first at which one calls it optimal

@@ -23,7 +23,8 @@ def instance(n: int = 20, secrets: int = 2, delta: float = 0.08, seed: int = 0) 
 
 def general(problem: Problem) -> float:
     """The least leak by an interior-point method on the exponential cone."""
-    cvxpy = pytest.importorskip("cvxpy")
+    import cvxpy
+
     n, p = problem.distance.size, problem.profiles
     x = cvxpy.Variable((n, n), nonneg=True)  # [output, input]
     moments = x @ problem.joint.T

@@ -11,8 +11,6 @@ from reticent.report.tree_figures import tree_figure
 from reticent.tasks.columns import Column
 from reticent.tasks.trained_tree import Declared, TrainedTree, train
 
-pytest.importorskip("matplotlib")
-
 HOSTILE = '<script>alert("$x^{")</script> & \x00'
 MULTIWAY = {"split": "multiway", "stop": "size"}
 

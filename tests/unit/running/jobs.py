@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import pytest
+import pyarrow as pa
 
 from reticent.data.catalogue import Catalogue
 from reticent.ledger.reports import balances
 from reticent.preferences import Preferences
 from reticent.tasks.histogram_arrow import HistogramBatches
-
-pa = pytest.importorskip("pyarrow")
 
 FILMS = Catalogue.of(
     [[1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1]],

@@ -3,6 +3,7 @@
 import pickle
 import stat
 
+import pyarrow as pa
 import pytest
 
 from reticent.errors import BudgetExceeded, ParameterError
@@ -13,8 +14,6 @@ from reticent.running.merging import TooLittleLeft
 from reticent.running.staging import Staging, StagingError
 
 from .jobs import FILMS, job, people, rows_of, spent, write
-
-pa = pytest.importorskip("pyarrow")
 
 
 def test_everybody_is_released_and_charged_once(tmp_path, ledger, small) -> None:

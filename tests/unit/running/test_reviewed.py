@@ -3,6 +3,7 @@
 import gzip
 import os
 
+import pyarrow as pa
 import pytest
 
 from reticent.errors import ParameterError
@@ -12,8 +13,6 @@ from reticent.running.drawing import keep
 from reticent.running.staging import Staging, StagingError
 
 from .jobs import job, people, rows_of, spent, write
-
-pa = pytest.importorskip("pyarrow")
 
 
 def fails(*_: object, **__: object) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn.metrics as metrics
 
 from reticent.errors import ParameterError
 from reticent.tasks.best_attack import best_curve, count_attack, measured
@@ -46,7 +47,6 @@ def test_a_profile_that_was_never_seen_is_ranked_in_the_middle() -> None:
 
 
 def test_the_curve_is_that_of_scikit_learn() -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
     scores, truth = RNG.integers(0, 12, 500) / 12, RNG.integers(0, 2, 500)
     ours = measured("a", "b", scores, truth)
     false_rates, true_rates, _ = metrics.roc_curve(truth, scores)

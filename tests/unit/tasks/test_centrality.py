@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import combinations
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -95,7 +96,6 @@ class TestBetweenness:
         assert egocentric_betweenness(Graph.of_edges([], nodes=3)).tolist() == [0.0] * 3
 
     def test_networkx(self) -> None:
-        nx = pytest.importorskip("networkx")
         made = nx.powerlaw_cluster_graph(120, 4, 0.7, seed=3)
         expected = [
             nx.betweenness_centrality(nx.ego_graph(made, v), normalized=False)[v] for v in made

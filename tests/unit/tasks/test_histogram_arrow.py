@@ -4,6 +4,7 @@ import pickle
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,8 +17,6 @@ from reticent.preferences import Preferences
 from reticent.tasks.histogram_arrow import OWN, HistogramBatches
 from reticent.tasks.histogram_batches import Histograms
 from reticent.testing.sources import RecordingSource
-
-pa = pytest.importorskip("pyarrow")
 
 FILMS = Catalogue.of(
     [[1, 1, 0], [0, 1, 0], [0, 1, 1], [0, 0, 0.5]],

@@ -1,6 +1,7 @@
 """What a review of the histograms found, each as a test that failed before it was mended."""
 
 import numpy as np
+import pyarrow as arrow
 import pytest
 
 from reticent.data.catalogue import Catalogue
@@ -30,7 +31,6 @@ def wishes(items: str = "", attributes: str = "", provider: str = "") -> Prefere
 
 
 def released(columns, *, preferences=None):
-    arrow = pytest.importorskip("pyarrow")
     own = tuple(name for name in OWN if name in columns)
     release = HistogramBatches.of(FILMS, preferences or wishes(), "x", own=own)
     return release.draw(arrow.record_batch(columns), Source.seeded(1)).batch
@@ -97,7 +97,6 @@ def test_batches_leave_withheld_attributes_out() -> None:
 
 
 def test_items_of_any_whole_number_type_and_other_types() -> None:
-    arrow = pytest.importorskip("pyarrow")
     for kind in (arrow.uint8(), arrow.uint64(), arrow.int16()):
         items = arrow.array([[0, None, 200]], arrow.list_(kind))
         assert released({"person": ["a"], "items": items}).num_rows == 1
@@ -106,7 +105,6 @@ def test_items_of_any_whole_number_type_and_other_types() -> None:
 
 
 def test_a_batch_of_nobody() -> None:
-    arrow = pytest.importorskip("pyarrow")
     empty = {
         "person": arrow.array([], arrow.string()),
         "items": arrow.array([], arrow.list_(arrow.string())),

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn.metrics import roc_auc_score
 
 from reticent.errors import ParameterError

@@ -5,9 +5,6 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 

@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,8 +30,6 @@ from reticent.tasks.recoding import Measure, Recoding
 from reticent.tasks.recoding_arrow import ProfileBatches
 from reticent.tasks.recoding_numbers import NEW, Numbers
 from reticent.tasks.recoding_places import Coded, Places
-
-pa = pytest.importorskip("pyarrow")
 
 TEXTS = ["a", "b", "", "30-39", "0-9", "1", "True", "2.5", " a", "?"]
 PLAIN = [0, 1, 2.5, None, "a", "37", -3.0]
@@ -364,7 +364,6 @@ def test_many_values_need_wider_codes() -> None:
 
 @pytest.mark.parametrize("coded", [True, False])
 def test_parquet_holds_what_was_drawn(coded: bool) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
     job = ProfileBatches(spread(unknown="withhold", radius=0.5), person="who", coded=coded)
     made = [job.draw(crowd(50), Source.seeded(seed)).batch for seed in (1, 2)]
     file = io.BytesIO()

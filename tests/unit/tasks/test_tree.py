@@ -4,10 +4,8 @@ import pickle
 from fractions import Fraction
 
 import numpy as np
+import pandas
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -225,7 +223,6 @@ def test_a_wide_table() -> None:
 
 
 def test_names_of_a_frame_declare_its_columns() -> None:
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"town": TOWNS, "age": X[:, 0], "sick": X[:, 1] > 5})
     fitted = tree(
         categories={"town": ["Ulm", "Bern", "Oslo"], "sick": [False, True]},
@@ -249,7 +246,6 @@ def test_names_of_a_frame_declare_its_columns() -> None:
 @pytest.mark.parametrize("town", ["str", "category"])
 @pytest.mark.parametrize("number", ["Int64", "boolean"])
 def test_kinds_of_columns_of_a_frame(town, number) -> None:
-    pandas = pytest.importorskip("pandas")
     numbers = pandas.Series([1, None, 0] * 200, dtype=number)
     frame = pandas.DataFrame({"town": pandas.Series(TOWNS).astype(town), "n": numbers})
     labels = numbers.isna().to_numpy() & (TOWNS != "Ulm")

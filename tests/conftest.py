@@ -1,0 +1,76 @@
+"""Which tests run: the default tier, or with ``--all`` every tier that can run here (tiers.py)."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.tiers import TIERS, tiers_of
+
+LEFT_OUT = pytest.StashKey[Counter[str]]()
+SENT = "tests left out, by reason"  # from a worker of pytest-xdist
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("tiers")
+    group.addoption("--all", action="store_true", help="run every tier that can run here")
+    group.addoption(
+        "--require-all",
+        action="store_true",
+        help="run every tier, or fail where one lacks what can be installed",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[LEFT_OUT] = Counter()
+    for tier in TIERS:
+        config.addinivalue_line("markers", f"{tier.name}: {tier.what} (with --all)")
+    if config.getoption("--require-all"):
+        missing = {tier.name: tier.missing() for tier in TIERS if tier.installable}
+        lacking = [f"{name} needs {what}" for name, what in missing.items() if what]
+        if lacking:
+            raise pytest.UsageError("\n".join(lacking))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    everything = config.getoption("--all") or config.getoption("--require-all")
+    reasons = {
+        tier.name: f"{tier.name} needs {missing}" if (missing := tier.missing()) else ""
+        for tier in TIERS
+    }
+    left_out: list[pytest.Item] = []
+    for item in list(items):
+        fixtures = getattr(item, "fixturenames", ())
+        tiers = tiers_of({*fixtures, *(mark.name for mark in item.iter_markers())})
+        why = [reasons[tier.name] for tier in tiers if reasons[tier.name]]
+        if tiers and not everything:
+            why = [f"{tiers[0].name} runs with --all"]
+        if why:
+            config.stash[LEFT_OUT][why[0]] += 1
+            left_out.append(item)
+    if left_out:
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output[SENT] = dict(session.config.stash[LEFT_OUT])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A worker of pytest-xdist ended; all of them collect the same tests."""
+    node.config.stash[LEFT_OUT] = Counter(getattr(node, "workeroutput", {}).get(SENT, {}))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    left_out = config.stash[LEFT_OUT]
+    if not left_out:
+        return
+    terminalreporter.section("tiers left out")
+    for reason, count in sorted(left_out.items()):
+        terminalreporter.line(f"{count:>5} tests: {reason}")
