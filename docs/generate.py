@@ -12,14 +12,16 @@ reference is cut out of the source text, so every version of Python writes the s
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import typer
 
@@ -30,6 +32,7 @@ import reference_card  # noqa: E402
 import reference_pages  # noqa: E402
 import scale_tables  # noqa: E402
 
+from reticent.cli.main import run  # noqa: E402
 from reticent.guarantees.card import card_schema  # noqa: E402
 from reticent.preferences.schema import preferences_schema  # noqa: E402
 
@@ -104,10 +107,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _block(command: str) -> str:
-    words = [sys.executable, "-m", *command.split(), "--help"]
-    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
-    run = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
-    return f"<!-- help: {command} -->\n```text\n{run.stdout.rstrip()}\n```\n<!-- end -->"
+    layout = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
+    printed = io.StringIO()
+    with patch.dict(os.environ, layout), redirect_stdout(printed), suppress(SystemExit):
+        run([*command.split()[1:], "--help"])
+    return f"<!-- help: {command} -->\n```text\n{printed.getvalue().rstrip()}\n```\n<!-- end -->"
 
 
 def _json(data: dict[str, Any]) -> str:

@@ -41,8 +41,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     }
     left_out: list[pytest.Item] = []
     for item in list(items):
-        fixtures = getattr(item, "fixturenames", ())
-        tiers = tiers_of({*fixtures, *(mark.name for mark in item.iter_markers())})
+        tiers = tiers_of(mark.name for mark in item.iter_markers())
         why = [reasons[tier.name] for tier in tiers if reasons[tier.name]]
         if tiers and not everything:
             why = [f"{tiers[0].name} runs with --all"]

@@ -171,11 +171,13 @@ def website(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
+@pytest.mark.website
 def test_the_site_is_whole_and_loads_nothing_from_elsewhere(website: Path) -> None:
     assert len(list(website.rglob("*.html"))) > 40
     assert list(faults(website)) == []
 
 
+@pytest.mark.website
 def test_the_site_names_headings_as_this_file_does(website: Path) -> None:
     for page in ("limits", "howto/person", "reference/tasks", "theory/noise", "preferences"):
         text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")

@@ -1,8 +1,7 @@
 """The tiers that ``pytest --all`` adds to the default one, and what each of them needs.
 
-A test belongs to a tier by a marker, ``@pytest.mark.browser`` say, or by a fixture of the same
-name; one with neither belongs to the default tier, which is what protects a change. Whatever guards
-a privacy law stays there.
+A test belongs to a tier by its marker, ``@pytest.mark.browser`` say; one without belongs to the
+default tier, which is what protects a change. Whatever guards a privacy law stays there.
 """
 
 import os
@@ -75,7 +74,7 @@ TIERS = (
         "figures of the papers, made small",
         (packages("cvxpy igraph implicit networkx sklearn", EXPERIMENTS),),
     ),
-    Tier("peers", "agreement with general solvers", (packages("cvxpy", EXPERIMENTS),)),
+    Tier("solvers", "agreement with general solvers", (packages("cvxpy", EXPERIMENTS),)),
     Tier("fuzz", "thousands of made-up inputs", (packages("schemathesis", DEV),)),
     Tier("faults", "processes killed, power cut, disks full"),
     Tier(
@@ -113,7 +112,7 @@ TIERS = (
 )
 
 
-def tiers_of(names: Iterable[str]) -> list[Tier]:
-    """The tiers named by a test's markers and fixtures; it runs if all of them do."""
-    named = set(names)
+def tiers_of(markers: Iterable[str]) -> list[Tier]:
+    """The tiers named by a test's markers; it runs if all of them do."""
+    named = set(markers)
     return [tier for tier in TIERS if tier.name in named]

@@ -173,7 +173,7 @@ def _outcome(words: Sequence[str]) -> int:
 def _finish(words: Sequence[str]) -> int:
     """Run the command; whatever stops it is told, as JSON too if that was asked for."""
     try:
-        code = _command()(args=list(words), prog_name=ROOT, standalone_mode=False)
+        code = _execute(words)
         if sys.stdout is not None:  # closed by the caller: reticent ... >&-
             sys.stdout.flush()
     except KeyboardInterrupt:
@@ -187,6 +187,10 @@ def _finish(words: Sequence[str]) -> int:
     if code == ExitCode.INTERRUPTED:
         talk("interrupted")
     return int(code or ExitCode.DONE)
+
+
+def _execute(words: Sequence[str]) -> Any:
+    return _command()(args=list(words), prog_name=ROOT, standalone_mode=False)
 
 
 @cache

@@ -17,10 +17,10 @@ def raising(monkeypatch):
     """Make ``reticent`` raise something as if a command had."""
 
     def install(error):
-        def command(**_):
+        def command(_words):
             raise error
 
-        monkeypatch.setattr(main, "app", command)
+        monkeypatch.setattr(main, "_execute", command)
 
     return install
 
@@ -183,10 +183,10 @@ def test_json_is_found_where_the_rest_is_wrong(cli, words) -> None:
 
 
 def test_an_unforeseen_error_is_told_without_its_text(cli, monkeypatch) -> None:
-    def broken(**_):
+    def broken(_words):
         raise ValueError(CANARY)
 
-    monkeypatch.setattr(main, "app", broken)
+    monkeypatch.setattr(main, "_execute", broken)
     ended = cli("doctor", "--json")
     assert (ended.code, ended.json["exit_code"]) == (70, 70)
     assert CANARY not in ended.out + ended.err

@@ -320,10 +320,10 @@ def test_schema_prints_the_shipped_one(cli) -> None:
 
 
 def test_refusals_have_their_exit_code(cli, here, monkeypatch) -> None:
-    def refuse(**_):
+    def refuse(_words):
         raise Refused("shop.example", "preferences.toml", nearest="shops.example")
 
-    monkeypatch.setattr(main, "app", refuse)
+    monkeypatch.setattr(main, "_execute", refuse)
     ended = cli("release")
     assert (ended.code, ended.out) == (3, "")
     assert ended.err.splitlines() == [
@@ -340,10 +340,10 @@ def test_refusals_have_their_exit_code(cli, here, monkeypatch) -> None:
 
 
 def test_what_is_granted_to_nobody_is_explained(cli, here, monkeypatch) -> None:
-    def refuse(**_):
+    def refuse(_words):
         raise NothingGranted("shop.example", "preferences.toml")
 
-    monkeypatch.setattr(main, "app", refuse)
+    monkeypatch.setattr(main, "_execute", refuse)
     look = "  next: reticent prefs explain preferences.toml --provider shop.example"
     assert cli("release").err.splitlines()[1:] == [look]
 

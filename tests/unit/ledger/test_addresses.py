@@ -23,6 +23,7 @@ def test_files(tmp_path, ask) -> None:
         open_ledger(tmp_path / "none.db", create=False)
 
 
+@pytest.mark.postgres
 def test_servers(postgres, ask) -> None:
     for short in ("postgresql://", "postgres://"):
         address = postgres.address.replace("postgresql://", short)
@@ -33,6 +34,7 @@ def test_servers(postgres, ask) -> None:
         assert held.execute("SELECT spent FROM account").fetchone() == (4,)
 
 
+@pytest.mark.postgres
 def test_none_is_made_unless_asked_for(postgres) -> None:
     for opened in (lambda: open_ledger(postgres.address, create=False), None):
         with pytest.raises(LedgerError, match=r"postgresql://postgres@/test_\d+"):
@@ -41,6 +43,7 @@ def test_none_is_made_unless_asked_for(postgres) -> None:
         postgres.raw(("SELECT * FROM meta",))
 
 
+@pytest.mark.postgres
 def test_a_schema_of_somebody_else(postgres) -> None:
     postgres.raw(("CREATE SCHEMA reticent",), ("CREATE TABLE reticent.theirs (x int)",))
     with pytest.raises(LedgerError, match="no ledger"):
@@ -95,6 +98,7 @@ def test_an_address_as_it_is_shown() -> None:
     assert shown("postgresql:///n") == "postgresql:///n"
 
 
+@pytest.mark.postgres
 def test_why_a_server_refuses_is_told(postgres) -> None:
     with pytest.raises(LedgerError, match='database "none_such" does not exist'):
         open_ledger(

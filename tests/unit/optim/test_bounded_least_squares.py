@@ -89,7 +89,7 @@ def test_agrees_with_scipy(seed: int, decades: float) -> None:
         assert fit.objectives[p] - fit.gaps[p] <= other.cost + 1e-12 * scale
 
 
-@pytest.mark.peers
+@pytest.mark.solvers
 @pytest.mark.parametrize("seed", range(4))
 def test_agrees_with_clarabel_given_a_total(seed: int) -> None:
     import cvxpy

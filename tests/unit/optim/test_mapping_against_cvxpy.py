@@ -22,7 +22,7 @@ from reticent.optim.mapping_frank_wolfe import solve_by_frank_wolfe
 from reticent.optim.mapping_newton import solve_mapping
 from reticent.optim.mapping_paper import solve_by_paper
 
-pytestmark = pytest.mark.peers
+pytestmark = pytest.mark.solvers
 
 CLOSE = 1e-6  # of I(A; B): what the others are trusted to
 TIGHT = {"SCS": (1e-7,), "CLARABEL": (1e-9, 1e-8, 1e-7)}  # the first at which one calls it optimal

@@ -60,6 +60,7 @@ def check(problem: Problem, found) -> None:
 CASES = [(n, secrets, delta) for n in (5, 20, 60) for secrets in (2, 3, 5) for delta in (0.03, 0.1)]
 
 
+@pytest.mark.solvers
 @pytest.mark.parametrize(("n", "secrets", "delta"), CASES)
 def test_a_general_solver_finds_nothing_better(n, secrets, delta) -> None:
     problem = instance(n, secrets, delta)

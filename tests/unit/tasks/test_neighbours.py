@@ -17,7 +17,7 @@ from reticent.tasks.neighbours import BLOCK_ROWS, merge_nearest, nearest, neares
 from reticent.tasks.similarity import Similarity
 
 MEASURES = {"overlap": kernels.OVERLAP, "cosine": kernels.COSINE, "jaccard": kernels.JACCARD}
-PEOPLE, K, RUNS, CONTROL_RUNS = 60, 3, 2000, 500
+PEOPLE, K, RUNS, CONTROL_RUNS = 60, 3, 1000, 250
 SCALE = Fraction(FULL_WEIGHT)
 
 
