@@ -26,7 +26,7 @@ from reticent.rational import positive, whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_WEIGHTED = 4000  # attributes of a weighted histogram, Lemma 4
+_MOST_WEIGHTED = 1 << 20  # attributes of a weighted histogram, Lemma 4
 _MOST_ENTRIES = 20_000_000  # of rows that come from outside
 _MOST_DISTINCT = 3000  # different items of which all pairs are compared
 

@@ -23,7 +23,7 @@ import numpy as np
 from reticent.amounts import nano_up, show_up
 from reticent.data.catalogue import Catalogue
 from reticent.errors import ParameterError, require
-from reticent.guarantees import MultiLevelDP, PerItemDP, Spread, plain
+from reticent.guarantees import ITEM_SUBSTITUTE, MultiLevelDP, PerItemDP, Spread, plain
 from reticent.guarantees.card import Evidence, How, Utility
 from reticent.mechanisms.base import Mechanism, Release
 from reticent.mechanisms.exposure import Exposure
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _FULL = 1 << WEIGHT_BITS
+_REPLACED = (
+    "both items of a replacement are in the catalogue: how many of its items a profile has is "
+    "public and not protected"
+)
 
 
 @dataclass(frozen=True, eq=True)  # no slots: cached properties need a dictionary
@@ -171,9 +175,11 @@ class MultiLevel(Mechanism["NDArray[np.float64]"]):
     def evidence(self) -> Evidence:
         """Theorem and assumptions."""
         theorem = "Theorem 2" if self.exposure.weighted else "Theorem 1"
+        replaced = self.exposure.unit == ITEM_SUBSTITUTE
         return Evidence(
             theorem=f"docs/theory/multilevel.md, {theorem}",
             assumptions=(
+                *((_REPLACED,) if replaced else ()),
                 "the catalogue is public and does not depend on the profile",
                 "the budgets that shaped the noise are public",
                 "AES-256 is not broken",
@@ -222,8 +228,8 @@ class MultiLevel(Mechanism["NDArray[np.float64]"]):
             room = overall / losses
             single = self.exposure.largest[catalogue.columns] / np.abs(self._entries)
         np.minimum.at(room, catalogue.rows, single)
-        # Rounding errors are below 2**-40: what is nearly 1 is 1, everything else is rounded down.
-        whole = np.floor(np.minimum(room * (1 - 2.0**-40), 2.0**WEIGHT_BITS) * _FULL)
+        # Rounding errors are below 2**-31: what is nearly 1 is 1, everything else is rounded down.
+        whole = np.floor(np.minimum(room * (1 - 2.0**-31), 2.0**WEIGHT_BITS) * _FULL)
         return np.asarray(np.maximum(whole.astype(np.int64), _FULL))
 
     @cached_property

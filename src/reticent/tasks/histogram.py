@@ -115,7 +115,6 @@ class ReleasedHistogram:
             ),
             budget=self.budget,
             preferences=cards.Preferences(
-                rules_sha256=self.grant.fingerprint,
                 withheld=0,
                 public=not self.plan.mechanism.exposure.weighted,
                 others_change_your_risk=False,
@@ -132,12 +131,15 @@ def plan_for(
     *,
     goal: Goal = "mse",
     unit: Unit = ITEM,
-    weighted: bool = False,
 ) -> tuple[HistogramPlan, Grant]:
     """What ``provider`` would get under ``preferences``, and what was granted.
 
-    ``weighted`` if items may have weights that are not in the preferences.
+    Items may always have weights: plan, numbers and card take the same form whether anyone uses
+    one. A replaced item cannot have a weight, and preferences with weights are then refused.
     """
+    weighted = unit == ITEM
+    fits = weighted or not preferences.weighted_for(provider)
+    require(fits, "unit", str(unit), "an item added or removed where items have weights")
     empty = set(catalogue.empty)
     preferences.check_against(
         attributes=catalogue.attributes, items=catalogue.items, empty=catalogue.empty
@@ -151,7 +153,7 @@ def plan_for(
         budgets=grant.budgets,
         epsilon=grant.epsilon,
         goal=goal,
-        weighted=weighted or preferences.weighted_for(provider),
+        weighted=weighted,
         unit=unit,
     )
     total = preferences.providers[provider].total

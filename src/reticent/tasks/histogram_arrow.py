@@ -63,7 +63,7 @@ class HistogramBatches:
     plan: HistogramPlan
     account: Payer  # of anybody
     terms: str  # fingerprint of what the preferences grant
-    weights: NDArray[np.float64] | None  # of the items, where the preferences give them any
+    weights: NDArray[np.float64] | None  # of the items; None where items are replaced
     own: tuple[str, ...] = ()
     person: str = PERSON
     items: str = ITEMS
@@ -84,9 +84,7 @@ class HistogramBatches:
         """Planned once, from public things only."""
         known = set(own) <= set(OWN)
         require(known, "own", own, f"some of {', '.join(OWN)}")
-        plan, grant = plan_for(
-            catalogue, preferences, provider, goal=goal, unit=unit, weighted="weights" in own
-        )
+        plan, grant = plan_for(catalogue, preferences, provider, goal=goal, unit=unit)
         taken = PERSON in plan.attributes
         require(not taken, "attributes", PERSON, "called otherwise: that column says who it is")
         task = Histograms(
@@ -95,6 +93,8 @@ class HistogramBatches:
             unit=unit,
             weighted=plan.mechanism.exposure.weighted,
         )
+        fits = task.weighted or "weights" not in own
+        require(fits, "own", own, "without weights where items are replaced")
         weights = None
         if task.weighted:
             named = preferences.weights(catalogue.items, provider=provider)

@@ -12,7 +12,7 @@ from numba import njit
 
 _WEIGHT_BITS = 20
 _FULL = 1 << _WEIGHT_BITS
-_SHY = 1 - 2.0**-40  # rounding errors of a room are smaller
+_SHY = 1 - 2.0**-31  # rounding errors of a room are smaller
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -57,7 +57,7 @@ def test_numbers_moved_together_are_not_called_unbiased() -> None:
     plan, _ = plan_for(FILMS, wishes(), "x")
     from dataclasses import replace
 
-    assert plan.mechanism.utility().bias == "none"
+    assert "moved together" not in plan.mechanism.utility().bias
     assert "moved together" in replace(plan.mechanism, together=True).utility().bias
 
 
@@ -68,7 +68,7 @@ def test_private_weights_are_not_called_public() -> None:
         for items in ("Heat = 0.5", "")
     )
     assert not light.card("a").preferences.public
-    assert plain.card("a").preferences.public
+    assert not plain.card("a").preferences.public  # that there are none is private, too
     assert any("trusted" in line for line in plain.card("a", model="central").scope.not_against)
     assert light.card("a").evidence.theorem.endswith("Theorem 2")
 
