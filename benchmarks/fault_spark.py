@@ -214,11 +214,11 @@ class Run:
 
     def chosen(self) -> list[tuple[Any, ...]] | None:
         """The draw that counts, if there is one."""
-        notes = list((self.folder / "out.unreleased/chosen").glob("*.txt"))
+        notes = list((self.folder / "out.unreleased/draws/chosen").glob("*.txt"))
         if not notes or not notes[0].read_text():
             return None
         draw = json.loads(notes[0].read_text())["draw"]
-        return rows(self.folder / "out.unreleased" / draw)
+        return rows(self.folder / "out.unreleased/draws" / draw)
 
     def judge(self) -> dict[str, int]:
         """Who is missing, who is there more than once, who was not charged exactly once."""

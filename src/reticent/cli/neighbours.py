@@ -307,7 +307,6 @@ def neighbours(
         len(profiles),
         budget=paid.budget,
         command=published(context),
-        output=lists.digest(),
     )
     write_card(made, card)
     if as_json:

@@ -7,8 +7,6 @@ Whatever the preferences hide and the mapping does not is refused, and never onl
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -146,13 +144,9 @@ class Asked:
 
 
 def kept_limits(wishes: Preferences | None) -> cards.Preferences | None:
-    """The limits that were kept, by fingerprint: of [hide] alone, which the card states anyway."""
+    """That limits of [hide] were kept; what else they hide is nobody's to guess from a card."""
     from reticent.guarantees import card as cards
 
     if wishes is None or not wishes.hide:
         return None
-    limits = {name: str(limit) for name, limit in wishes.hide.items()}
-    digest = hashlib.sha256(json.dumps(limits, sort_keys=True).encode()).hexdigest()
-    return cards.Preferences(
-        rules_sha256=digest, withheld=0, public=True, others_change_your_risk=False
-    )
+    return cards.Preferences(withheld=0, public=True, others_change_your_risk=False)

@@ -70,10 +70,6 @@ class Lists:
         writer.writerows(self.rows)
         return text.getvalue()
 
-    def digest(self) -> bytes:
-        """What the card's fingerprint of the output is made of."""
-        return self.csv().encode()
-
     def write(self, path: Path, schema: str) -> None:
         """Write a file as it is named."""
         if path.suffix == ".csv":

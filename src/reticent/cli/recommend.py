@@ -123,8 +123,6 @@ def recommend(
     from reticent.tasks import recommendation
 
     found, paid = search(context, purse, way, profiles, total, out)
-    heads = ("person", "rank", "peer", "score")
-    behind = Lists.of(heads, profiles, found.peers, found.scores, profiles.people)
     best = recommendation.recommend(profiles, found.peers, n_items=n_items)
     heads = ("person", "rank", "item", "score")
     lists = Lists.of(heads, profiles, best.items, best.scores, profiles.items)
@@ -136,7 +134,6 @@ def recommend(
         scope=_lists_only(way.scope(len(profiles))),
         budget=paid.budget,
         command=published(context),
-        output=behind.digest(),
     )
     write_card(made, card)
     if as_json:

@@ -135,7 +135,7 @@ def influencers(
     paid = purse.pay(context, mechanism.event(source), payers, choose)
     found = paid.value
     whole: Release[Any] = Release(found, mechanism.event(source), mechanism)
-    made = whole.card(  # its fingerprint is that of the names in the order of nodes
+    made = whole.card(
         plan.title,
         scope=_scope(influence, named is not None),
         budget=paid.budget,

@@ -200,7 +200,6 @@ def _implementation(card: Card, event: Event) -> dict[str, Any]:
         f"Randomness: {origin.randomness}.",
         f"Proved in {card.evidence.theorem}.",
     ]
-    value = f" Released value, SHA-256: {origin.output_sha256}." if origin.output_sha256 else ""
     return {
         "preprocessing_and_hyperparameter_tuning": None,
         "mechanisms": " ".join(made),
@@ -208,7 +207,7 @@ def _implementation(card: Card, event: Event) -> dict[str, Any]:
         "post_processing": None,
         "justification": None,
         "utility": f"{card.utility.sentence}; bias: {card.utility.bias}",
-        "additional_information": f"Guarantee card {card.id}.{value}",
+        "additional_information": f"Guarantee card {card.id}.",
     }
 
 

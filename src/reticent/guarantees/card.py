@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from datetime import date
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, Literal
@@ -22,9 +23,14 @@ from reticent.amounts import NANO, show_nano
 from reticent.errors import CardError, require
 from reticent.guarantees.events import Event, canonical
 from reticent.guarantees.losses import DPLoss, Loss, MutualInformation, PerItemDP
+from reticent.guarantees.units import ITEM_SUBSTITUTE
 
 SCHEMA: Literal["guarantee-card/1"] = "guarantee-card/1"
 PRIVATE = "private"  # what a budget says that is its owner's alone to see
+_VALUE_DIGEST = (
+    "this card holds a digest of the released value, from which the value can be guessed: keep it "
+    "to yourself, and make a new card by repeating the release with its key"
+)
 _LITTLE = 5 * NANO  # above this loss the card says that little is promised in the worst case
 
 
@@ -74,9 +80,13 @@ class Budget(Block):
 
 
 class Preferences(Block):
-    """Which wishes were applied, by fingerprint, and whether they are public."""
+    """How many wishes were applied, and whether they are public.
 
-    rules_sha256: str
+    ``rules_sha256`` names public terms. A person's own wishes have few possibilities: a digest of
+    them would give them away.
+    """
+
+    rules_sha256: str | None = None
     withheld: int = Field(ge=0)
     public: bool
     others_change_your_risk: bool
@@ -115,7 +125,6 @@ class Provenance(Block):
     randomness: str
     seeded: bool
     command: str | None = None
-    output_sha256: str | None = None
 
 
 class Card(Block):
@@ -147,6 +156,8 @@ class Card(Block):
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or "the file"
+            if where == "provenance.output_sha256":
+                raise CardError(_VALUE_DIGEST) from None
             raise CardError(f"not a {SCHEMA}: {where}: {first['msg']}") from None
 
     def release_event(self) -> Event:
@@ -184,7 +195,6 @@ def make_card(
     budget: Budget | None = None,
     preferences: Preferences | None = None,
     command: str | None = None,
-    output: bytes | None = None,
     made: date | None = None,
 ) -> Card:
     """The card of one release."""
@@ -207,7 +217,6 @@ def make_card(
             randomness=system if event.private else "seeded, for an experiment",
             seeded=not event.private,
             command=command,
-            output_sha256=None if output is None else hashlib.sha256(output).hexdigest(),
         ),
         event=event.to_dict(),
         id="",
@@ -271,21 +280,36 @@ def _also(loss: DPLoss) -> tuple[str, ...]:
     if loss.unit.beyond is not None:
         twice = right_at_most(2 * loss.overall)
         also.append(f"About {loss.unit.beyond}, at most {twice} times in 100.")
-    if loss.items.named:
-        amounts = [loss.items.default, *loss.items.named.values()]
-        least, most = right_at_most(min(amounts)), right_at_most(max(amounts))
-        also.append(
-            f"Items differ by their weight: from at most {least} to at most {most} times in 100."
-        )
-    elif isinstance(loss, PerItemDP):
-        half, none = right_at_most((loss.overall + 1) // 2), right_at_most(0)
-        also.append(
-            f"That is for an item of weight 1. For weight 1/2 it is at most {half} times in 100; "
-            f"with weight 0 it stays at {none}."
-        )
+    also.extend(_by_weight(loss))
     if loss.overall > _LITTLE:
         also.append("This is little worst-case protection.")
     return tuple(also)
+
+
+def _by_weight(loss: DPLoss) -> Iterator[str]:
+    """What weights do; of two items that are exchanged, the larger weight counts."""
+    exchanged = loss.unit == ITEM_SUBSTITUTE
+    if loss.items.named:
+        amounts = [loss.items.default, *loss.items.named.values()]
+        least, most = right_at_most(min(amounts)), right_at_most(max(amounts))
+        of_two = ", and of two items the larger weight counts" if exchanged else ""
+        yield (
+            f"Items differ by their weight{of_two}: from at most {least} to at most {most} times "
+            "in 100."
+        )
+    elif isinstance(loss, PerItemDP):
+        half, none = right_at_most((loss.overall + 1) // 2), right_at_most(0)
+        if exchanged:
+            yield (
+                "That is if one of the two items has weight 1, whatever the other has: the larger "
+                f"weight counts. If neither has more than 1/2 it is at most {half} times in 100; "
+                f"only if both have weight 0 does it stay at {none}."
+            )
+        else:
+            yield (
+                f"That is for an item of weight 1. For weight 1/2 it is at most {half} times in "
+                f"100; with weight 0 it stays at {none}."
+            )
 
 
 def _also_on_average(loss: MutualInformation) -> tuple[str, ...]:

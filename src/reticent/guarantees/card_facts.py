@@ -188,7 +188,7 @@ def _error(card: Card) -> list[str]:
     utility = card.utility
     lines = [utility.sentence]
     if utility.mean_absolute_error is not None:
-        lines.append(f"on average off by {utility.mean_absolute_error:.3g}")
+        lines.append(f"on average off by {show_up(utility.mean_absolute_error, 3)}")
     return [*lines, "no known bias" if utility.bias == "none" else f"bias: {utility.bias}"]
 
 
@@ -199,7 +199,7 @@ def _preferences(card: Card) -> list[str]:
     return [
         *_withheld(card, wishes.withheld),
         "The settings are public" if wishes.public else "Some settings, as weights, are private",
-        f"Rules applied, by fingerprint: {wishes.rules_sha256}",
+        *([f"Terms, by fingerprint: {wishes.rules_sha256}"] if wishes.rules_sha256 else []),
     ]
 
 
@@ -241,5 +241,4 @@ def _day(iso: str) -> str:
 
 
 def _marks(card: Card) -> list[tuple[str, str]]:
-    output = card.provenance.output_sha256
-    return [("Card", card.id), *([("Released value, SHA-256", output)] if output else [])]
+    return [("Card", card.id)]

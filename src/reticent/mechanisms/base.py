@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-import numpy as np
-
-from reticent.amounts import show_nano
-from reticent.guarantees import Event, Loss, MutualInformation, Unit, canonical
+from reticent.amounts import show_nano, show_up
+from reticent.guarantees import Event, Loss, MutualInformation, Unit
 from reticent.guarantees.card import (
     Budget,
     Card,
@@ -87,7 +85,7 @@ class Release(Generic[Value]):
     def __repr__(self) -> str:
         loss = self.event.loss
         if isinstance(loss, MutualInformation):
-            cost = f"tells {loss.bits:.4g} bits on average"
+            cost = f"tells {show_up(loss.bits)} bits on average"
         else:
             cost = f"spent epsilon {show_nano(loss.overall)}"
         stamp = "" if self.event.private else ", seeded: not private"
@@ -114,13 +112,5 @@ class Release(Generic[Value]):
             budget=budget,
             preferences=preferences,
             command=command,
-            output=canonical(_plain(self.value)).encode(),
             made=made,
         )
-
-
-def _plain(value: Any) -> Any:
-    """A released value as data: arrays, and values that know how they are written (a tree)."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.plain() if hasattr(value, "plain") else value

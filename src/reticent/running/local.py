@@ -184,35 +184,35 @@ class _Run:
         charged = self._charge(staging, event, drawn, people)
         digests = {f"part-{one.name}.parquet": one.digest for one in drawn if one.people}
         about = {
-            "key": self.key,
-            "release": self.job.fingerprint,
             "people": people,
             "private": self.source.private,
             "counted": self.ledger is not None,
             "event": json.loads(event.to_json()),
-            "sha256": digests,
         }
-        staging.show(about, digests)
+        staging.show(about, {**told, "sha256": digests})
         return Ran(self.out, people, digests, self.key, event, charged, replayed=False)
 
     def _again(self, staging: Staging, files: Sequence[Path], about: dict[str, Any]) -> Ran:
         """What is there already, if it is this release and still what was drawn."""
-        known = staging.received() | {name: about[name] for name in ("key", "release")}
-        told = self._told(files)
-        other = [name for name, value in known.items() if told.get(name, value) != value]
+        receipt = staging.received()
+        if receipt is None:
+            raise StagingError(
+                f"{self.out.name} is there already, and {staging.receipt.name}, which says what it "
+                "was made of, is not: choose another name"
+            )
+        told, digests = self._told(files), receipt["sha256"]
+        other = [name for name, value in told.items() if receipt.get(name) != value]
         if other:
             raise StagingError(
                 f"{self.out.name} is there already, with another {' and another '.join(other)}: "
                 "choose another name"
             )
-        for name, digest in about["sha256"].items():
+        for name, digest in digests.items():
             path = staging.out / name
             if not path.is_file() or digest_of(path) != digest:
                 raise StagingError(f"{self.out.name} was changed after it was released")
         event = Event.from_json(json.dumps(about["event"]))
-        return Ran(
-            self.out, about["people"], about["sha256"], self.key, event, charged=0, replayed=True
-        )
+        return Ran(self.out, about["people"], digests, self.key, event, charged=0, replayed=True)
 
     def _pieces(
         self, staging: Staging, files: Sequence[Path], workers: Workers

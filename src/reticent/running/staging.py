@@ -18,7 +18,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,9 +26,9 @@ from typing import Any
 
 from reticent.errors import ReticentError
 
-SCHEMA = "release-in-parts/1"
+SCHEMA = "release-in-parts/2"
 ABOUT = "_reticent.json"
-"""What the finished output says of itself; readers of tables pass over names with a dash."""
+"""What the finished output says of itself, public facts only; readers of tables pass over it."""
 
 
 class StagingError(ReticentError):
@@ -105,7 +105,7 @@ class Staging:
 
     def key(self) -> str | None:
         """The key that the output, or a run that was broken off, has; None if there is neither."""
-        held = (_read(self.out / ABOUT) if self.out.is_dir() else None) or self.manifest()
+        held = (self.received() if self.out.is_dir() else None) or self.manifest()
         return None if held is None else str(held.get("key"))
 
     def begin(self, told: dict[str, Any]) -> None:
@@ -114,18 +114,18 @@ class Staging:
 
     @property
     def receipt(self) -> Path:
-        """What was released, for its owner: the digest of a private table must not be shown."""
+        """What was released, for its owner: key and digests of private things must not be shown."""
         return self.out.with_name(f".{self.out.name}.receipt")
 
-    def received(self) -> dict[str, Any]:
+    def received(self) -> dict[str, Any] | None:
         """What the receipt says, if it is still there."""
-        return _read(self.receipt) or {}
+        return _read(self.receipt)
 
-    def show(self, about: dict[str, Any], names: Collection[str]) -> None:
-        """Make the files of these names visible at once, and no other."""
-        write_whole(self.receipt, (self.home / "manifest.json").read_bytes(), private=True)
+    def show(self, about: dict[str, Any], receipt: dict[str, Any]) -> None:
+        """Make the files whose digests the receipt has visible at once, and no other."""
+        write_whole(self.receipt, json.dumps({"schema": SCHEMA, **receipt}).encode(), private=True)
         for path in self.shown.iterdir():
-            if path.name not in names:
+            if path.name not in receipt["sha256"]:
                 path.unlink()
         told = json.dumps({"schema": SCHEMA, **about}, indent=2, ensure_ascii=False) + "\n"
         write_whole(self.shown / ABOUT, told.encode())

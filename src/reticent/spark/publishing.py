@@ -27,12 +27,12 @@ from reticent.noise import Source
 from reticent.running.merging import Part, check_key, merge, refuse_spent
 from reticent.running.staging import StagingError
 from reticent.spark.collecting import batches_of
-from reticent.spark.folders import drop, pyspark, quoted, read_note, there, write_note
+from reticent.spark.folders import SCHEMA, drop, pyspark, quoted, read_note, there, write_note
 from reticent.tasks.batched import PERSON, Batched, arrow, compute, names_of
 from reticent.tasks.charged import LIBRARY, Payer, new_key
 
 ABOUT = "_reticent"
-"""What a finished output says of itself: a folder that readers of tables pass over."""
+"""What a finished output says of itself, public facts only: a folder that readers pass over."""
 CHARGE = "_nano"
 """The column of what each person loses, as long as nobody else sees the rows."""
 PART = 1 << 16
@@ -128,10 +128,11 @@ def publish(
     check_key(key)
     out = out.rstrip("/")
     home = f"{out}.unreleased" if staging is None else staging.rstrip("/")
-    made = _Release(job, spark, out, key, ledger, source, home, principal, charges)
+    draws, receipt = f"{home}/draws", f"{home}/receipt"
+    made = _Release(job, spark, out, key, ledger, source, draws, receipt, principal, charges)
     found = made.whole(drawn)
-    if not keep_staging and there(spark, home):
-        drop(spark, home)
+    if not keep_staging and there(spark, draws):
+        drop(spark, draws)
     return found
 
 
@@ -144,13 +145,17 @@ class _Release:
     ledger: Ledger | None
     source: Source
     home: str
+    receipt: str  # what was released, for its owner: it stays
     principal: str
     charges: Callable[[Any], Any] | None
 
     def whole(self, drawn: Callable[[], Any]) -> Released:
         shown = read_note(self.spark, f"{self.out}/{ABOUT}")
         if shown is not None:
-            self._same(shown, "is there already and holds")
+            receipt = read_note(self.spark, self.receipt)
+            if receipt is None:
+                raise StagingError(f"{self.out} is there already, its receipt is not: name another")
+            self._same(receipt, "is there already and holds")
             event = Event.from_json(json.dumps(shown["event"]))
             return Released(self.out, shown["people"], self.key, event, charged=0, replayed=True)
         showing = read_note(self.spark, f"{self.home}/showing") is not None
@@ -212,7 +217,13 @@ class _Release:
         rows.write.mode("overwrite" if again else "error").parquet(self.out)
         if self.spark.read.parquet(self.out).count() != rows.count():
             raise StagingError("another run shows the same release: try again with the same key")
-        told = {**chosen, "people": people, "counted": self.ledger is not None}
+        receipt = {name: chosen[name] for name in ("key", "release")}
+        if read_note(self.spark, self.receipt) != {"schema": SCHEMA, **receipt}:
+            if there(self.spark, self.receipt):  # of a release that was made here before
+                drop(self.spark, self.receipt)
+            write_note(self.spark, self.receipt, receipt)
+        about = {name: chosen[name] for name in ("private", "event")}
+        told = {**about, "people": people, "counted": self.ledger is not None}
         write_note(self.spark, f"{self.out}/{ABOUT}", told)
 
 

@@ -113,7 +113,7 @@ def test_everybody_once_and_again_the_same(spark: Any, tmp_path: Path, ledger: A
     assert [row[0] for row in shown] == [name for name, _ in SEEN]
     assert spent(ledger) == dict.fromkeys((name for name, _ in SEEN), CHARGE)
     assert spark.read.parquet(first.out).columns == ["person", *FILMS.attributes]
-    assert not Path(f"{first.out}.unreleased").exists()
+    assert [path.name for path in Path(f"{first.out}.unreleased").iterdir()] == ["receipt"]
 
 
 def test_tasks_do_not_share_noise(spark: Any, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_driver_that_ends_is_taken_up(
     spark: Any, moment: str, tmp_path: Path, ledger: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name, at, after = MOMENTS[moment]
-    staging = tmp_path / "out.unreleased"
+    staging = tmp_path / "out.unreleased/draws"
     with monkeypatch.context() as broken:
         breaks(broken, name, at, after=after)
         with pytest.raises(Broken):

@@ -72,7 +72,7 @@ def test_the_card_holds_and_says_what_is_covered(cli, here, relation) -> None:
     for words in ("predicted", "declared and public", "classes"):
         assert words in against
     kept = KeptTree.from_json((here / "tree.json").read_text())
-    assert card.provenance.output_sha256 == kept.sha256
+    assert kept.sha256 not in card.to_json()  # a small tree could be guessed from it
     assert card.release_event() == kept.event
     assert cli("card", "verify", "card.json").code == 0
 

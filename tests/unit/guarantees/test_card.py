@@ -93,7 +93,6 @@ def full_card(mechanism: Any = MECHANISMS[0]) -> Card:
             rules_sha256="ab" * 32, withheld=3, public=True, others_change_your_risk=False
         ),
         command="reticent example",
-        output=b"[1,2,3]",
         made=DAY,
     )
 

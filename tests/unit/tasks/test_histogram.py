@@ -120,7 +120,7 @@ def test_the_card_holds_and_does_not_tell_the_weights() -> None:
         for items in ("Heat = 0", "Heat = 0.5")
     ]
     assert [verify(card) for card in cards] == [[], []]
-    first, second = (card.preferences.rules_sha256 for card in cards)
+    first, second = (card.to_json() for card in cards)
     assert first == second
 
 
