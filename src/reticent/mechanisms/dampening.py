@@ -27,7 +27,7 @@ from reticent.guarantees import RECORD, PureDP, Unit, plain
 from reticent.guarantees.card import Evidence, How, Utility
 from reticent.mechanisms.base import Mechanism, Release
 from reticent.mechanisms.local_sensitivity import LocalSensitivity, in_steps
-from reticent.mechanisms.reading import read_reals
+from reticent.mechanisms.reading import read_exact
 from reticent.noise import Grid, Source, exponential, permute_and_flip
 from reticent.rational import Number, budget, positive, rational, whole
 
@@ -118,7 +118,7 @@ class Dampened(Mechanism[int]):
 
     def scores(self, data: Scored) -> Whole:
         """Scores in steps of 2**-20; one unit moves each by at most 2**20 + 1. Theorems 1 to 3."""
-        units = self._units(read_reals(data.utilities, self.candidates))
+        units = self._units(read_exact(data.utilities, self.candidates, missing=0.0))
         same = data.sensitivity.candidates == self.candidates
         require(same, "data", data.sensitivity.candidates, f"sensitivities of {self.candidates}")
         if self.shift == "none":
@@ -132,12 +132,12 @@ class Dampened(Mechanism[int]):
         """Scores of many choices, [choice, candidate], where no local sensitivity is used."""
         plain = self.steps == 0 and self.shift != "none"
         require(plain, "steps", self.steps, "0: local sensitivities are of one choice")
-        units = self._units(utilities)
+        units = self._units(np.nan_to_num(utilities, nan=0.0, posinf=np.inf, neginf=-np.inf))
         return _parts(units, np.full(units.shape, self.most))
 
-    def _units(self, utilities: NDArray[np.float64]) -> Whole:
+    def _units(self, utilities: NDArray[Any]) -> Whole:
         bound = (_LARGEST - 1) * self._grid.step
-        return self._grid.quantise(np.nan_to_num(utilities, nan=0.0), lower=-bound, upper=bound)
+        return self._grid.quantise(utilities, lower=-bound, upper=bound)
 
     def _dampened(self, units: Whole, sensitivity: LocalSensitivity) -> Whole:
         """sign(u) (i + (|u| - b(i)) / delta(i)), i the last with b(i) < |u|, by bisection."""

@@ -10,6 +10,7 @@ else values are read one by one, so that no value decides how another one is rea
 from __future__ import annotations
 
 import math
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +22,29 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _LARGEST_COUNT = 1 << 60
+_DIGITS = Context(prec=400, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])  # of a written number
+_FARTHEST = 400  # powers of ten beyond which such a number is infinite, or 0
+
+
+def read_exact(values: ArrayLike, size: int, *, missing: float = math.nan) -> NDArray[Any]:
+    """A vector of ``size`` numbers for ``Grid.quantise``, none of them rounded.
+
+    Integers stay integers: through floats, those beyond 2**53 that are 1 apart may end far apart.
+    """
+    array = _vector(values, size)
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        return np.nan_to_num(array.astype(np.float64), nan=missing, posinf=np.inf, neginf=-np.inf)
+    if array.dtype.kind in "bi" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
+        return array.astype(np.int64)
+    exact = np.empty(size, dtype=object)
+    for i, value in enumerate(array):
+        known = _exact(value)
+        exact[i] = missing if isinstance(known, float) and math.isnan(known) else known
+    return exact
 
 
 def read_reals(values: ArrayLike, size: int) -> NDArray[np.float64]:
-    """A vector of ``size`` floats; what is missing is NaN."""
+    """A vector of ``size`` floats, the nearest ones; what is missing is NaN."""
     array = _vector(values, size)
     if array.dtype.kind in "fiub":
         return array.astype(np.float64)
@@ -75,9 +95,28 @@ def _real(value: object) -> float:
         return math.nan
 
 
+def _exact(value: object) -> int | Fraction | float:
+    """A number as it is; NaN for what is none."""
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, Fraction)):
+        return value
+    if isinstance(value, np.floating):  # of another size than Python's
+        finite = bool(np.isfinite(value))
+        return Fraction(*value.as_integer_ratio()) if finite else float(value)
+    if isinstance(value, (str, bytes, Decimal)):
+        text = value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
+        written = text.strip().replace("_", "")  # as Python's own numbers may be written
+        decimal = _DIGITS.create_decimal(written)  # NaN if it is no number
+        if decimal.is_nan():
+            return math.nan
+        near = decimal.is_finite() and abs(decimal.adjusted()) <= _FARTHEST
+        return Fraction(decimal) if near else float(decimal)
+    return _real(value)
+
+
 def _integer(value: object) -> int:
-    if not isinstance(value, (int, np.integer)):
-        value = _real(value)
-        if not math.isfinite(value):
-            value = 0 if math.isnan(value) else math.copysign(_LARGEST_COUNT, value)
-    return round(min(max(value, -_LARGEST_COUNT), _LARGEST_COUNT))
+    known = _exact(value)
+    if isinstance(known, float) and not math.isfinite(known):
+        known = 0 if math.isnan(known) else math.copysign(_LARGEST_COUNT, known)
+    return round(min(max(known, -_LARGEST_COUNT), _LARGEST_COUNT))

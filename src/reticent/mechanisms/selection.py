@@ -21,7 +21,7 @@ from reticent.errors import require
 from reticent.guarantees import RECORD, PureDP, Unit, plain
 from reticent.guarantees.card import Evidence, How, Utility
 from reticent.mechanisms.base import Mechanism, Release
-from reticent.mechanisms.reading import read_reals
+from reticent.mechanisms.reading import read_exact
 from reticent.noise import Grid, Source
 from reticent.rational import Number, budget, positive, whole
 
@@ -122,7 +122,7 @@ class Selection(Mechanism[int]):
 
     def release(self, data: ArrayLike, source: Source) -> Release[int]:
         """The index of one candidate. Scores that are no numbers count as the lowest."""
-        scores = np.nan_to_num(read_reals(data, self.candidates), nan=-np.inf)
+        scores = read_exact(data, self.candidates)
         bound = (1 << 60) * self.grid.step
         units = self.grid.quantise(scores, lower=-bound, upper=bound)
         return Release.by(self, self._choose(units, source), source)

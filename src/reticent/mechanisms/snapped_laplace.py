@@ -19,7 +19,7 @@ from reticent.errors import require
 from reticent.guarantees import RECORD, PureDP, Unit, plain
 from reticent.guarantees.card import Evidence, How, Utility
 from reticent.mechanisms.base import Mechanism, Release
-from reticent.mechanisms.reading import read_reals
+from reticent.mechanisms.reading import read_exact
 from reticent.noise import LARGEST_SCALE, Grid, Source, snapped_laplace
 from reticent.rational import Number, budget, positive, rational, whole
 
@@ -130,7 +130,7 @@ class SnappedLaplace(Mechanism["NDArray[np.float64]"]):
     def release(self, data: ArrayLike, source: Source) -> Release[NDArray[np.float64]]:
         """Clamped values plus noise. Values that are no numbers count as ``lower``."""
         units = self.grid.quantise(
-            read_reals(data, self.size), lower=Fraction(self.lower), upper=Fraction(self.upper)
+            read_exact(data, self.size), lower=Fraction(self.lower), upper=Fraction(self.upper)
         )
         value = snapped_laplace(units, scale=self.scale, grid=self.grid, source=source)
         return Release.by(self, value, source)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -80,10 +80,19 @@ class Grid:
         return least, most
 
     def quantise(
-        self, values: NDArray[np.float64], *, lower: Fraction, upper: Fraction
+        self, values: NDArray[Any], *, lower: Fraction, upper: Fraction
     ) -> NDArray[np.int64]:
-        """Clamp to the declared bounds and round to the grid; NaN counts as the lower bound."""
+        """Clamp to the declared bounds and round to the grid, once; NaN counts as the lower bound.
+
+        ``values`` are floats, 64-bit integers, or objects: integers, fractions and floats. The type
+        of the array alone decides how it is read.
+        """
         least, most = self.check(lower, upper)
+        if values.dtype.kind == "i":
+            return self._from_integers(values).clip(least, most)
+        if values.dtype.kind == "O":
+            flat = [self._from_one(value, least, most) for value in values.ravel()]
+            return np.array(flat, dtype=np.int64).reshape(values.shape)
         units = np.array(values, dtype=np.float64)  # one copy, then in place: new memory is slow
         np.fmax(units, float(lower), out=units)  # of NaN and x, fmax is x
         np.fmin(units, float(upper), out=units)
@@ -92,6 +101,22 @@ class Grid:
         # At most 2**61, which a float holds exactly, so it cannot wrap; then as integers in bounds.
         whole: NDArray[np.int64] = units.astype(np.int64)
         return whole.clip(least, most, out=whole)
+
+    def _from_integers(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Nearest grid points, in integers; what is beyond 2**61 steps stands there."""
+        if self.exponent > 0:  # half a step rounds up; shifts by 64 and more are not defined
+            if self.exponent > 63:
+                return np.zeros_like(values)
+            return np.asarray((values >> self.exponent) + (values >> (self.exponent - 1) & 1))
+        finer = min(-self.exponent, 61)
+        largest = _LARGEST >> -self.exponent  # 0 where even 1 is beyond
+        inside = values.clip(-largest, largest) << finer
+        return np.where(values > largest, _LARGEST, np.where(values < -largest, -_LARGEST, inside))
+
+    def _from_one(self, value: int | Fraction | float, least: int, most: int) -> int:
+        if isinstance(value, float) and not math.isfinite(value):
+            return most if value > 0 else least  # NaN is not above 0
+        return min(max(round(Fraction(value) / self.step), least), most)
 
     def values(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
         """Grid points as floats: post-processing of integers, so it reveals nothing more."""
