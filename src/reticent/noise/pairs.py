@@ -4,11 +4,14 @@ Theory    docs/theory/noise.md, Theorem 8 (keyed draws are as good as fresh ones
 Not here  which pairs are compared and what that costs (tasks/).
 
 The random words of a pair are AES-256 of the pair under a key drawn for the release. Both ends,
-every repeat and every worker see the same draw, so asking again averages nothing away.
+every repeat and every worker see the same draw, so asking again averages nothing away. Added to two
+states of the data the same draw would cancel: the key is bound to the first state it is used for.
 """
 
 from __future__ import annotations
 
+import hmac
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 _ROUND_SHIFT = np.uint64(48)  # people are numbered below 2**48; the bits above count rounds
 _BLOCK = 1 << 14
+_NO_PAIR = (1 << 64) - 1  # as a first word: no pair and no round has it with a second below it
 
 
 class PairNoise:
@@ -39,7 +43,7 @@ class PairNoise:
     True
     """
 
-    __slots__ = ("_cipher", "private", "scale")
+    __slots__ = ("_bound", "_cipher", "_seal", "private", "scale")
 
     def __init__(self, scale: Fraction, source: Source) -> None:
         source.note("pair_noise", scale=scale)
@@ -47,6 +51,28 @@ class PairNoise:
         self.private = source.private
         key = source.bits(256).to_bytes(32, "little")
         self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305  # a PRF on distinct blocks
+        self._bound: tuple[object, str] = (None, "")
+        self._seal: bytes | None = None
+
+    def bind(self, data: object, function: str, state: Callable[[], Iterable[bytes]]) -> bool:
+        """Bind the key to a function of a state of the data; False if it is bound to another one.
+
+        ``state`` tells what the function reads. Kept of it is a digest under the key; and ``data``,
+        a frozen value, so that the same value need not be read again.
+        """
+        if data is self._bound[0] and function == self._bound[1]:
+            return True
+        blocks = np.array([[_NO_PAIR, 0], [_NO_PAIR, 1]], dtype=np.uint64)
+        seal = hmac.new(self._cipher.encryptor().update(blocks.tobytes()), digestmod="sha256")
+        for part in (function.encode(), *state()):
+            seal.update(len(part).to_bytes(8, "big"))
+            seal.update(part)
+        if self._seal is None:
+            self._seal = seal.digest()
+        if not hmac.compare_digest(self._seal, seal.digest()):
+            return False
+        self._bound = data, function
+        return True
 
     def draw(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
         """One draw for each pair (first[i], second[i]), in either order."""

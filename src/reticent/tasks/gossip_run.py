@@ -181,6 +181,9 @@ class _Silence:
     def draw(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.zeros(first.size, dtype=np.int64)
 
+    def bind(self, *_: object) -> bool:
+        return True  # nothing that could cancel
+
 
 def _exact_norms(profiles: Profiles, comparison: Similarity) -> NDArray[np.float64]:
     if comparison.norms == "none":

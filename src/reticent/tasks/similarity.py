@@ -15,7 +15,7 @@ exchanging one item for another, by the larger of their weights).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast, get_args
@@ -186,11 +186,14 @@ class Similarity:
     ) -> NDArray[np.float64]:
         """Noisy similarity of given pairs; the same pair always gets the same draw. Theorem 3.
 
-        The caller accounts for the distinct peers of each person, and keeps ``noise`` for one
-        state of the profiles: under one key the difference of two states is exact.
+        The caller accounts for the distinct peers of each person. ``noise`` is for one state of the
+        profiles and one weighting, the first it is used for: others are refused.
         """
         right = noise.scale == self.scale
         require(right, "noise", noise.scale, f"of scale {self.scale}: made by pair_noise")
+        same = noise.bind(profiles, self.weighting, lambda: _state(profiles))
+        rule = "used with the profiles and the weighting it was first used for; make new noise, and"
+        require(same, "noise", "of another release", f"{rule} charge a new release")
         units = np.empty(first.size, dtype=np.int64)
         kernels.overlaps_with(
             first,
@@ -286,6 +289,14 @@ class Similarity:
             self.guarantee(comparisons=2 * max(people - 1, 0)),
             private,
         )
+
+
+def _state(profiles: Profiles) -> Iterator[bytes]:
+    """Everything an overlap depends on; items of weight 0 have no part in it. Theorem 2."""
+    counts = profiles.weights > 0
+    starts = np.concatenate([[0], np.cumsum(counts)])[profiles.indptr]
+    for part in (starts, profiles.indices[counts], profiles.weights[counts]):
+        yield np.ascontiguousarray(part, dtype="<i8").tobytes()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
