@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reticent.amounts import show_up
 from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.mapping import FIGURES, PeopleFile
@@ -275,9 +276,10 @@ class Findings:
             f"Shown one person with {self.column} {self.value} and one without, the best attacker "
             f"tells them apart {100 * raw:.0f} times in 100 from profiles as they are and "
             f"{100 * best:.0f} times from released ones. The best possible attacker of released "
-            f"ones does it {100 * self.bound:.1f} times, computed exactly; a coin 50 times.",
+            f"ones does it {show_up(100 * self.bound, 3)} times, computed exactly; a coin 50 "
+            "times.",
             "",
-            *table(heads, [*rows, ("best possible", "", *2 * (f"{self.bound:.3f}",))]),
+            *table(heads, [*rows, ("best possible", "", *2 * (show_up(self.bound, 3),))]),
             "",
             f"area under the ROC curve with 95 % interval, {self.people} people attacked",
         ]

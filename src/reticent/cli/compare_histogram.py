@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from reticent.amounts import show_up
 from reticent.cli.compare import UNREAD, USUAL_EPSILONS, PlotFile, amount, check_plot, figure, show
 from reticent.cli.compare_points import points
 from reticent.cli.histogram_plan import (
@@ -100,6 +101,6 @@ def told_of(curves: Curves) -> tuple[str, ...]:
     return (
         *(f"{way}: {SAID[way]}" for way in curves.ways),
         f"the preferences grant epsilon {curves.more['chosen']:g}",
-        f"{least}: from epsilon {curves.more['threshold']:.4g} on",
+        f"{least}: from epsilon {show_up(curves.more['threshold'])} on",
         UNREAD,
     )

@@ -10,6 +10,7 @@ first have to be compiled, for some seconds. ``learn`` makes it anew.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -149,7 +150,8 @@ def planned() -> list[Planned]:
     """What the releases about the census would tell."""
     mechanism = mapping().mechanism
     unchanged = f"{100 * mechanism.unchanged:.0f} of 100 stay as they are, rare ones merged"
-    off = f"within {AGES.utility().within_95:.0f} of {ADULT_SIZE:,} ranks, 95 times in 100"
+    most = math.ceil(AGES.utility().within_95 or 0)
+    off = f"within {most} of {ADULT_SIZE:,} ranks, 95 times in 100"
     return [
         Planned("Profile, hiding income", "-", f"{mechanism.bits:.2f} bits", unchanged),
         Planned.of("Percentile of ages", AGES, off),

@@ -65,11 +65,13 @@ def _worth(made: HistogramPlan) -> list[str]:
     if made.nothing_lost:
         return [f"threshold  {threshold}: every attribute gets its whole budget"]
     worth = float(made.epsilon) * made.price / made.error  # per cent for per cent
+    near = show_up(max(made.gap, 2.0**-50), 1)
     proved = [
         f"worth      1 % more epsilon would cut the {made.goal} by {worth:.2g} %",
-        f"certified  within {max(made.gap, 1e-16):.1g} of the least possible {made.goal}",
+        f"certified  within {near} of the least possible {made.goal}",
     ]
-    unproved = [f"unproved   the least possible {made.goal} may be {100 * made.gap:.2g} % less"]
+    less = show_up(100 * made.gap, 2)
+    unproved = [f"unproved   the least possible {made.goal} may be {less} % less"]
     return [
         f"threshold  from epsilon {threshold} on, every attribute would get its whole budget",
         f"sharing    budgets scaled alike would give {made.advantage:.3g} times the {made.goal}",

@@ -74,5 +74,7 @@ def problems(card: Card) -> list[str] | None:
         "how: it does not describe the mechanism": card.how == described.how(),
         "evidence: it does not name the mechanism's theorem": card.evidence.theorem
         == described.evidence().theorem,
+        "evidence: it leaves out what the mechanism assumes": set(card.evidence.assumptions)
+        >= set(described.evidence().assumptions),
     }
     return card.problems() + [problem for problem, holds in checks.items() if not holds]

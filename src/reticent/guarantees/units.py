@@ -56,7 +56,7 @@ class Unit:
 
 _QUESTIONS: dict[tuple[Thing, Relation], str] = {
     ("item", "add-remove"): "whether one given item is in your profile",
-    ("item", "substitute"): "which of two given items is in your profile",
+    ("item", "substitute"): "which of two given items of the catalogue is in your profile",
     ("edge", "add-remove"): "whether one given link exists",
     ("edge", "substitute"): "which of two given links exists",
     ("record", "add-remove"): "whether your record is in the data",

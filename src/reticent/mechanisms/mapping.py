@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from reticent.amounts import show_up
 from reticent.errors import ParameterError, require
 from reticent.guarantees import MutualInformation
 from reticent.guarantees.card import Evidence, How, Utility
@@ -240,7 +241,7 @@ class ProfileMapping(Mechanism[int]):
         """Distortion on average over the joint law."""
         return Utility(
             sentence=(
-                f"on average {self.distortion:.4g} ({self.unit_of_distortion}); "
+                f"on average {show_up(self.distortion)} ({self.unit_of_distortion}); "
                 f"{100 * self.unchanged:.3g} of 100 profiles are released as they are"
             ),
             mean_absolute_error=self.distortion,

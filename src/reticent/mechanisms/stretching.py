@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from reticent.amounts import nano_up
+from reticent.amounts import nano_up, show_up
 from reticent.errors import ParameterError, require
 from reticent.guarantees import ITEM, PerItemDP, Spread, Unit, plain
 from reticent.guarantees.card import Evidence, How, Utility
@@ -82,7 +82,7 @@ class Stretching(Mechanism[float]):
         scale = float(self.scale)
         within = scale * math.log(20)
         return Utility(
-            sentence=f"within {within:.4g} of the weighted value, 95 times in 100",
+            sentence=f"within {show_up(within)} of the weighted value, 95 times in 100",
             mean_absolute_error=scale,
             within_95=within,
             bias="items below weight 1 count for less",

@@ -217,7 +217,7 @@ class PrivateTree(Mechanism[Tree]):
         within = counts.utility().within_95 or 0
         return Utility(
             sentence=(
-                f"each count of a class in a leaf is within {within:g} rows of the true "
+                f"each count of a class in a leaf is within {int(within)} rows of the true "
                 "one, 95 times in 100; how good the splits are depends on the data"
             ),
             within_95=within,

@@ -60,5 +60,7 @@ def verify(card: Card) -> list[str]:
         "how: it does not describe the mechanism": card.how == mechanism.how(),
         "evidence: it does not name the mechanism's theorem": card.evidence.theorem
         == mechanism.evidence().theorem,
+        "evidence: it leaves out what the mechanism assumes": set(card.evidence.assumptions)
+        >= set(mechanism.evidence().assumptions),
     }
     return card.problems() + [problem for problem, holds in checks.items() if not holds]

@@ -409,7 +409,7 @@ def test_with_exact_sizes_a_card_is_about_exchanges(cli, table) -> None:
     words = ["release", "similarity", table, "ann", "bob", "--epsilon", "1", "--norms", "public"]
     card = Card.from_json(json.dumps(cli(*words, "--yes", "--json").json["card"]))
     assert card.release_event().loss == PerItemDP(Spread(10**9), ITEM_SUBSTITUTE)
-    assert "which of two given items is in your profile" in card.to_json()
+    assert "which of two given items of the catalogue is in your profile" in card.to_json()
     assert "whether one given item" not in card.to_json()
     assert problems(card) == []
 
