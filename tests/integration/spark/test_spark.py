@@ -1,6 +1,7 @@
 """Releases on Spark: as in one process, one answer and one charge for everybody."""
 
 import json
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -116,6 +117,27 @@ def test_everybody_once_and_again_the_same(spark: Any, tmp_path: Path, ledger: A
     assert [path.name for path in Path(f"{first.out}.unreleased").iterdir()] == ["receipt"]
 
 
+def test_the_output_says_public_facts_only(spark: Any, tmp_path: Path, ledger: Any) -> None:
+    made = released(people(spark), tmp_path, ledger, key="a key of mine")
+    job = HistogramBatches.of(FILMS, WISHES, "club")
+    note = "".join(path.read_text() for path in Path(made.out, "_reticent").glob("*.txt"))
+    assert set(json.loads(note)) == {"schema", "people", "private", "counted", "event"}
+    shown = b"".join(path.read_bytes() for path in Path(made.out).rglob("*") if path.is_file())
+    for private in (job.fingerprint, made.key):
+        assert private.encode() not in shown
+    (receipt,) = Path(f"{made.out}.unreleased/receipt").glob("*.txt")
+    told = json.loads(receipt.read_text())  # the control: there they are found
+    assert (told["key"], told["release"]) == (made.key, job.fingerprint)
+
+
+def test_without_its_receipt_nothing_is_repeated(spark: Any, tmp_path: Path, ledger: Any) -> None:
+    made = released(people(spark), tmp_path, ledger)
+    shutil.rmtree(f"{made.out}.unreleased")
+    with pytest.raises(StagingError, match="its receipt is not"):
+        released(people(spark), tmp_path, ledger)
+    assert spent(ledger) == dict.fromkeys((name for name, _ in SEEN), CHARGE)
+
+
 def test_tasks_do_not_share_noise(spark: Any, tmp_path: Path) -> None:
     alike = spark.range(400).selectExpr("id AS person", "array('Up') AS items").repartition(8)
     made = released(alike, tmp_path, None)
@@ -198,7 +220,9 @@ MOMENTS = {
     "after it is chosen": ("write_note", 1, True),
     "after charging": ("merge", 1, True),
     "before it is shown": ("write_note", 2, True),
-    "after it is shown": ("write_note", 3, False),
+    "before its receipt": ("write_note", 3, False),
+    "after its receipt": ("write_note", 3, True),
+    "after it is shown": ("write_note", 4, False),
     "before clearing up": ("drop", 1, False),
 }
 
