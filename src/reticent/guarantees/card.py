@@ -80,7 +80,7 @@ class Budget(Block):
 
 
 class Preferences(Block):
-    """How many wishes were applied, and whether they are public.
+    """That wishes were applied, and whether they are public.
 
     ``rules_sha256`` names public terms. A person's own wishes have few possibilities: a digest of
     them would give them away.

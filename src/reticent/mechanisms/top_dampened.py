@@ -1,6 +1,7 @@
 """The best k candidates: by shifted scores, or by plain ones as far as those stand out.
 
-Theory    docs/theory/dampening.md, Theorem 5 (rounds), Theorem 6 (three ways), Theorem 7 (sets)
+Theory    docs/theory/dampening.md, Theorem 5 (rounds), Theorem 6 (three ways), Theorem 7 (sets),
+          Theorem 9 (error)
 Notation  as in dampening.py; k = how many are chosen, S_(b) = the b-th largest plain score u / G,
           M = min_b S_(b) / (k - b + 1)
 Not here  one choice (dampening.py), what is scored (tasks/).
