@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import tomllib
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -209,12 +208,17 @@ def provider(
 
 
 def _asks(path: Path) -> dict[str, Any]:
+    from reticent.preferences.problems import place
+    from reticent.preferences.scanning import TooMuch, bounded_toml
+
     text = read_text(path)
     try:
         if path.suffix == ".json":
             found = json.loads(text, parse_float=str)
         else:
-            found = tomllib.loads(text, parse_float=str)
+            found = bounded_toml(text, parse_float=str)
+    except TooMuch as error:
+        raise Failure(f"{place(str(path), error.line)}: {error}") from None
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         where = f", line {line}" if line else ""

@@ -17,7 +17,8 @@ from typing import Any, NoReturn
 
 from reticent.errors import ParameterError, ReticentError
 from reticent.preferences.lines import KeyPath
-from reticent.preferences.problems import Fault, dotted, locate, meant, nearest, shown
+from reticent.preferences.problems import Fault, dotted, locate, meant, nearest, place, shown
+from reticent.preferences.scanning import TooMuch, bounded_toml
 from reticent.rational import rational
 
 MISSING: Any = object()
@@ -149,11 +150,11 @@ class Section:
 def parsed(text: str, file: str) -> Section:
     """The file as tables; what is no TOML is said with its line."""
     try:
-        return Section(tomllib.loads(text, parse_float=Decimal))
+        return Section(bounded_toml(text, parse_float=Decimal))
     except tomllib.TOMLDecodeError as error:
         raise ReticentError(f"{file}: this is not TOML: {error}") from None
-    except RecursionError:
-        raise ReticentError(f"{file}: this is not TOML: tables too deep") from None
+    except TooMuch as error:
+        raise ReticentError(f"{place(file, error.line)}: {error}") from None
 
 
 def told(error: WrongFile, text: str, file: str) -> str:

@@ -17,6 +17,7 @@ from reticent.data.people_tables import in_ranges
 from reticent.data.text_tables import read_lines
 from reticent.errors import ParameterError, ReticentError, require
 from reticent.preferences import Preferences, PreferencesError, find_problems
+from reticent.preferences.scanning import LARGEST
 
 if TYPE_CHECKING:
     from reticent.data.catalogue import Catalogue
@@ -26,7 +27,6 @@ FORMATS = (".csv", ".csv.gz", ".parquet")
 USER, ITEM, WEIGHT = "user", "item", "weight"
 _LISTED = 50  # mistakes in a message; a caller has them all
 _LONGEST = 200
-_LARGEST = 1 << 18  # bytes of one preferences file, as on a page
 
 
 class ImportProblems(ReticentError):
@@ -163,9 +163,9 @@ def _cells(values: list[str], width: float | None) -> list[str]:
 def _preferences(path: Path) -> tuple[str, list[str]]:
     """The text of a file, and what is wrong with it, without what stands in it."""
     with path.open("rb") as file:
-        packed = file.read(_LARGEST + 1)
-    if len(packed) > _LARGEST:
-        return "", [f"{path.name}: longer than {_LARGEST:,} bytes"]
+        packed = file.read(LARGEST + 1)
+    if len(packed) > LARGEST:
+        return "", [f"{path.name}: longer than {LARGEST:,} bytes"]
     try:
         text = packed.decode("utf-8-sig")
         Preferences.parse(text, name=path.name)

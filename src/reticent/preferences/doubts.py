@@ -11,7 +11,7 @@ from reticent.preferences.lines import KeyPath
 from reticent.preferences.model import Budget, Lack, Provider, Wishes
 from reticent.preferences.problems import Fault, amount, dotted, meant, spelt
 
-_SPELLINGS = 20  # unknown names for which the nearest known one is looked for
+_COMPARED = 50_000  # pairs of an unknown and a known name that are compared for one text
 
 
 def unknown(
@@ -22,15 +22,28 @@ def unknown(
 ) -> list[Fault]:
     """Names that a catalogue lacks or has no use for, of providers' own lines too."""
     faults, useless = list[Fault](), set(empty)
+    spellings, columns = _Spellings(), dict.fromkeys(attributes)
     for path, budgets in _tables(wishes, "attributes"):
-        faults += _lacking("attribute", path, budgets, attributes)
+        faults += _lacking("attribute", path, budgets, columns, spellings)
         for attribute, budget in budgets.items():
             if attribute in useless and budget is not None:
                 says = f"no item has the attribute {spelt(attribute)}; delete the line"
                 faults.append(Fault((*path, attribute), says))
+    there = None if items is None else dict.fromkeys(items)
     for path, weights in _tables(wishes, "items"):
-        faults += [] if items is None else _lacking("item", path, weights, items)
+        faults += [] if there is None else _lacking("item", path, weights, there, spellings)
     return faults
+
+
+class _Spellings:
+    """Looks for the known name that was meant, as long as it costs little."""
+
+    def __init__(self) -> None:
+        self._left = _COMPARED
+
+    def meant(self, wrong: str, known: Collection[str], otherwise: str) -> str:
+        self._left -= len(known)
+        return meant(wrong, known if self._left >= 0 else (), otherwise)
 
 
 def _tables(wishes: Wishes, part: str) -> Iterator[tuple[KeyPath, Mapping[str, Budget]]]:
@@ -41,15 +54,17 @@ def _tables(wishes: Wishes, part: str) -> Iterator[tuple[KeyPath, Mapping[str, B
 
 
 def _lacking(
-    kind: str, path: KeyPath, named: Collection[str], known: Collection[str]
+    kind: str,
+    path: KeyPath,
+    named: Collection[str],
+    known: Collection[str],
+    spellings: _Spellings,
 ) -> list[Fault]:
-    there, faults = set(known), list[Fault]()
-    for wrong in named:
-        if wrong not in there:
-            among = known if len(faults) < _SPELLINGS else ()
-            end = meant(wrong, among, "delete the line, or name one that is there")
-            says = f"the catalogue has no {kind} {spelt(wrong)}; {end}"
-            faults.append(Fault((*path, wrong), says))
+    faults = list[Fault]()
+    for wrong in (name for name in named if name not in known):
+        end = spellings.meant(wrong, known, "delete the line, or name one that is there")
+        says = f"the catalogue has no {kind} {spelt(wrong)}; {end}"
+        faults.append(Fault((*path, wrong), says))
     return faults
 
 

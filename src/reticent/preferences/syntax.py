@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.preferences.problems import PreferencesError, Problem
-
-LARGEST = 1 << 22
-"""Bytes of the longest file that is read."""
+from reticent.preferences.scanning import LARGEST, TooMuch, bounded_toml
 
 _AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 _TWICE = "this name is set a second time; delete one of the two lines"
@@ -52,7 +50,7 @@ def read_text(path: Path, file: str) -> str:
         why = error.strerror or type(error).__name__
         raise _wrong(file, None, f"it cannot be read ({why}); see who may read it") from None
     if len(packed) > LARGEST:
-        raise _wrong(file, None, f"it is longer than {LARGEST:,} bytes; name fewer items")
+        raise _wrong(file, None, f"it is longer than {LARGEST:,} bytes; shorten it")
     try:
         return packed.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -61,13 +59,18 @@ def read_text(path: Path, file: str) -> str:
 
 
 def parse_toml(text: str, file: str) -> dict[str, Any]:
-    """The data of a text, with every decimal exact; ``PreferencesError`` if it is no TOML."""
+    """The data of a text, with every decimal exact; ``PreferencesError`` if it is no TOML.
+
+    What is long or deep is refused before it is parsed.
+    """
     try:
-        return tomllib.loads(text, parse_float=_decimal)
+        return bounded_toml(text, parse_float=_decimal)
+    except TooMuch as error:
+        raise _wrong(file, error.line, str(error)) from None
     except tomllib.TOMLDecodeError as error:
         raise _wrong(file, _line(str(error), text), _sentence(str(error))) from None
-    except (ValueError, RecursionError):
-        says = "a value is far too long or too deep; write plain numbers and words"
+    except ValueError:  # a number of thousands of digits
+        says = "a value is far too long; write plain numbers and words"
         raise _wrong(file, None, says) from None
 
 
