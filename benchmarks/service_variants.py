@@ -3,16 +3,19 @@
 Not here  running them (service_process.py).
 
 ``naive`` remembers keys in memory and charges under names of its own, as a first draft would;
-``slow`` takes a millisecond more for people who do not name the provider; ``constant`` is a plain
-FastAPI endpoint that says the same thing to everybody.
+``slow`` sends answers as soon as they are made, and takes a millisecond more for people who do not
+name the provider; ``padded`` holds answers for 50 ms only where something had to be worked out
+first; ``constant`` is a plain FastAPI endpoint that says the same thing to everybody.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
-from dataclasses import replace
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -54,6 +57,64 @@ class SlowGateway(Gateway):
         return super().submit(provider, asked)
 
 
+class PaddedGateway(Gateway):
+    """A control: it knows whether the last request found everything in memory."""
+
+    worked = False
+
+    def submit(self, provider: str, asked: Asked) -> Future[Answer]:
+        """Look at what is in memory before and after."""
+        before = self._in_memory(asked)
+        made = super().submit(provider, asked)
+        self.worked = self._in_memory(asked) != before
+        return made
+
+    def _in_memory(self, asked: Asked) -> list[tuple[int, int]]:
+        found = [self._memory._people.get(name) for name in asked.subjects]
+        return [(id(one), len(one._allowances)) if one else (0, 0) for one in found]
+
+
+class Unheld:
+    """A control in the place of slots: answers leave when they are made."""
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Whatever it takes."""
+        yield
+
+
+@dataclass
+class PaddedWhereWorked:
+    """A control in the place of slots: what was in memory leaves at once."""
+
+    gateway: PaddedGateway
+    seconds: float = 0.05
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Padded only where something had to be worked out."""
+        began = time.monotonic()
+        self.gateway.worked = False
+        yield
+        if self.gateway.worked:
+            await asyncio.sleep(max(0.0, began + self.seconds - time.monotonic()))
+
+
+def with_slots(app: Any, slots: Unheld | PaddedWhereWorked) -> Any:
+    """The application with a control in the place of its slots."""
+    app._app.state.slots = slots
+    return app
+
+
+def _slow(database: str, limits: Limits) -> Any:
+    return with_slots(make_app(SlowGateway.open(database), limits=limits), Unheld())
+
+
+def _padded(database: str, limits: Limits) -> Any:
+    gateway = PaddedGateway.open(database)
+    return with_slots(make_app(gateway, limits=limits), PaddedWhereWorked(gateway))
+
+
 def constant_app(_: str, __: Limits) -> Any:
     """A peer: the same framework, and nothing to do."""
     app = FastAPI(openapi_url=None)
@@ -74,6 +135,7 @@ def _of(kind: type[Gateway]) -> Callable[[str, Limits], Any]:
 VARIANTS: dict[str, Callable[[str, Limits], Any]] = {
     "ours": _of(Gateway),
     "naive": _of(NaiveGateway),
-    "slow": _of(SlowGateway),
+    "slow": _slow,
+    "padded": _padded,
     "constant": constant_app,
 }

@@ -5,7 +5,7 @@ Not here  what is released (gateway/), sizes and rates (guards.py, limits.py).
 
 A provider comes with a bearer token and, for each release, a key of its own making. The same key
 gets the same answer for ever, and is charged once. No answer and no error depends on what a person
-allows or has left.
+allows or has left, and every one that concerns a person takes its slot (slots.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 from fastapi import APIRouter, Request, Response
@@ -25,6 +24,8 @@ from reticent.gateway import Asked, NoSuchPerson, NotOffered
 from reticent.ledger import KeyReused, LedgerError
 
 if TYPE_CHECKING:
+    from starlette.datastructures import State
+
     from reticent.gateway import Gateway
     from reticent.gateway.credentials import Caller
 
@@ -32,7 +33,6 @@ KEY = r"^[A-Za-z0-9_-]{8,100}$"
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Model = TypeVar("Model", bound=BaseModel)
 _KEY = re.compile(KEY)
-_SLOT = 0.05  # seconds of an answer for which somebody's file had to be read first
 _PROBLEM = {"type": "object", "required": ["type", "title", "status"]}
 router = APIRouter(prefix="/v1")
 
@@ -163,10 +163,12 @@ async def release(request: Request, key: str) -> Response:
     """The answer that one of your keys got; another provider's key is not there."""
     found = _caller(request)
     gateway: Gateway = request.app.state.gateway
-    kept = gateway.answered(found.provider, key) if _KEY.fullmatch(key) else None
-    if kept is None or json.loads(kept)["kind"] not in found.scopes:
-        raise Problem(404, "no release that this token may see has that key")
-    return Response(gateway.finish(kept), media_type="application/json")
+    async with request.app.state.slots.slot():
+        kept = gateway.answered(found.provider, key) if _KEY.fullmatch(key) else None
+        if kept is None or json.loads(kept)["kind"] not in found.scopes:
+            raise Problem(404, "no release that this token may see has that key")
+        answer = gateway.finish(kept)
+    return Response(answer, media_type="application/json")
 
 
 @router.get(
@@ -204,11 +206,24 @@ async def _ask(request: Request, kind: str, model: type[OfOne] | type[OfTwo]) ->
     state = request.app.state
     if state.waiting >= state.limits.waiting:
         raise Problem(503, headers={"retry-after": "1"})
+    state.gateway.world()  # new terms are public, and so is the time that reading them takes
+    async with state.slots.slot():
+        answer = await _answer(state, found.provider, asked)
+    return Response(answer, media_type="application/json")
+
+
+async def _answer(state: State, provider: str, asked: Asked) -> bytes:
+    """What is sent; work that waits is counted, answers that are held are not."""
+    gateway: Gateway = state.gateway
     state.waiting += 1
     try:
-        kept = await _submitted(state.gateway, found.provider, asked)
+        if asked.kind == "profile":  # waits for a draw that may have to be kept first
+            pending = await asyncio.to_thread(gateway.submit, provider, asked)
+        else:
+            pending = gateway.submit(provider, asked)
+        return gateway.finish((await asyncio.wrap_future(pending)).value)
     except NotOffered:
-        raise Problem(403, f"your terms do not include {kind}") from None
+        raise Problem(403, f"your terms do not include {asked.kind}") from None
     except NoSuchPerson:
         raise Problem(404, "there is nobody of that name here") from None
     except KeyReused:
@@ -219,19 +234,6 @@ async def _ask(request: Request, kind: str, model: type[OfOne] | type[OfTwo]) ->
         raise Problem(503, said, headers={"retry-after": "1"}) from None
     finally:
         state.waiting -= 1
-    return Response(state.gateway.finish(kept), media_type="application/json")
-
-
-async def _submitted(gateway: Gateway, provider: str, asked: Asked) -> bytes:
-    began = time.monotonic()
-    if asked.kind == "profile":  # waits for a draw that may have to be kept first
-        pending = await asyncio.to_thread(gateway.submit, provider, asked)
-    else:
-        pending = gateway.submit(provider, asked)
-    kept = (await asyncio.wrap_future(pending)).value
-    if gateway.worked_since(asked, began):
-        await asyncio.sleep(max(0.0, began + _SLOT - time.monotonic()))
-    return kept
 
 
 def _caller(request: Request) -> Caller:

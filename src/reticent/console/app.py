@@ -26,6 +26,7 @@ from reticent.console.guards import Guard
 from reticent.console.limits import Buckets, Limits
 from reticent.console.pages_door import router as door
 from reticent.console.problems import Problem, problem_response
+from reticent.console.slots import Slots
 from reticent.console.views import page
 from reticent.console.visitors import SignIn, session_of
 
@@ -59,6 +60,7 @@ def make_app(
     app.state.gateway, app.state.secure, app.state.limits = gateway, secure, limits
     app.state.providers = Buckets(limits.provider_rate, limits.provider_burst)
     app.state.waiting = 0
+    app.state.slots = Slots(limits.slot_seconds)
     app.include_router(api.router)
     for pages in (door, pages_people.router, pages_engineer.router):
         _answer_head(pages.routes)

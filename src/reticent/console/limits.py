@@ -27,6 +27,7 @@ class Limits:
     page_bytes: int = 262_144  # a preferences file may be long
     body_seconds: float = 10.0
     waiting: int = 1024
+    slot_seconds: float = 0.05  # of every answer about a person; see slots.py
 
 
 @dataclass(slots=True, eq=False)

@@ -7,9 +7,8 @@ Everything kept is checked against the database at each use, by a number that ch
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -47,12 +46,11 @@ class World:
 
 @dataclass(slots=True, eq=False)
 class Known:
-    """A person as of one version and one catalogue, with what was worked out of them, and when."""
+    """A person as of one version and one catalogue, with what was worked out of them."""
 
     person: Person
     catalogue: Catalogue
     held: NDArray[np.int64]
-    worked: float = field(default_factory=time.monotonic)
     _allowances: dict[str, Allowance] = field(default_factory=dict)
     _charges: dict[str, Charge] = field(default_factory=dict)
 
@@ -61,7 +59,6 @@ class Known:
         if offer.id not in self._allowances:
             found = offer.allowance(self.person.preferences, self.catalogue)
             self._allowances[offer.id] = found
-            self.worked = time.monotonic()
         return self._allowances[offer.id]
 
     def charge(self, offer: Offer, nano: int) -> Charge:
@@ -131,11 +128,6 @@ class Memory:
             if len(self._people) > _KEPT:
                 self._people.popitem(last=False)
         return found
-
-    def worked_since(self, people: Sequence[str], began: float) -> bool:
-        """Whether something about one of them had to be worked out since then."""
-        found = (self._people.get(person) for person in people)
-        return any(known is not None and known.worked >= began for known in found)
 
     def drop(self, person: str) -> None:
         """Forget somebody here."""

@@ -170,10 +170,6 @@ class Gateway:
                 otherwise=asked.answer(offer, drawn.cover),
             )
 
-    def worked_since(self, asked: Asked, began: float) -> bool:
-        """Whether a request had to read the file of somebody, which may take long."""
-        return self._memory.worked_since(asked.subjects, began)
-
     def finish(self, kept: bytes) -> bytes:
         """What is sent: the kept answer, with the card of its terms."""
         terms = json.loads(kept)["terms"]
@@ -196,7 +192,7 @@ class Gateway:
     def set_preferences(self, name: str, text: str, *, seen: int) -> None:
         """Keep a person's new file; a total that they raise is raised in the ledger too.
 
-        What follows from it is worked out now: a request should not take longer for a long file.
+        What follows from it is worked out now, as a very long file could take more than a slot.
         """
         before, after = self.person(name).preferences, Preferences.parse(text)
         with self._changing:
