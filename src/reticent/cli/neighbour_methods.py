@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reticent.cli.release import (
-    ALWAYS,
     TRUSTED,
     beyond_sizes,
     overlap_noise,
     protected_items,
-    unprotected_sizes,
 )
+from reticent.tasks.caveats import COMPARED, similarity_caveats
 
 if TYPE_CHECKING:
     from reticent.data.profiles import Profiles
@@ -158,7 +157,7 @@ class Direct(Method):
             f"100), to all others together {show_nano(others)}",
             observer="Anyone who reads all lists, whatever else they know"
             + beyond_sizes(self.similarity),
-            not_against=(TRUSTED, *unprotected_sizes(self.similarity), *ALWAYS),
+            not_against=(TRUSTED, *similarity_caveats(self.similarity)),
             model="central",
         )
 
@@ -221,8 +220,7 @@ class Gossiped(Method):
                 TRUSTED,
                 "whoever makes the comparisons: a trusted party, or a protocol that shows both "
                 "ends nothing but the noisy score",
-                *unprotected_sizes(self.gossip.comparison),
-                *ALWAYS,
+                *similarity_caveats(self.gossip.comparison),
             ),
             model="central",
         )
@@ -276,6 +274,10 @@ class Published(Method):
         return Scope(
             protected="everybody in the table, for every item of their profile, by its weight",
             observer="Anyone who sees the filters or all lists, whatever else they know",
-            not_against=(TRUSTED, "a second publication of the same profile: it adds up", *ALWAYS),
+            not_against=(
+                TRUSTED,
+                "a second publication of the same profile: it adds up",
+                *COMPARED,
+            ),
             model="central",
         )

@@ -37,6 +37,7 @@ from reticent.cli.release import (
     write_card,
 )
 from reticent.errors import MissingExtra
+from reticent.tasks.caveats import PROFILE
 
 if TYPE_CHECKING:
     from reticent.guarantees import card as cards
@@ -47,13 +48,6 @@ if TYPE_CHECKING:
 
 TABLES = (".csv", ".parquet")
 CHEAP = 200_000  # pairs of draws that are looked at to say what two releases tell
-
-NOT_AGAINST = (
-    "who knows more about the person than how profiles and secrets go together",
-    "conclusions about anything else: the rest of a profile is released nearly as it is",
-    "a second draw for the same person, or one through another mapping: together they tell more",
-    "people unlike those the mapping was learnt from: about them it may tell more",
-)
 
 MappingFile: TypeAlias = Annotated[
     Path,
@@ -239,6 +233,6 @@ def scope_of(mechanism: ProfileMapping, own_device: bool) -> cards.Scope:
         protected=f"each person who is released, for {mechanism.secret}",
         observer="Anyone who sees one release of a person, and knows the mapping and "
         f"{mechanism.prior}",
-        not_against=NOT_AGAINST if own_device else (TRUSTED, *NOT_AGAINST),
+        not_against=PROFILE if own_device else (TRUSTED, *PROFILE),
         model="local" if own_device else "central",
     )

@@ -24,6 +24,7 @@ from reticent.cli.failures import Failure
 from reticent.cli.files import free_name, write_atomically
 from reticent.cli.output import Json, say, say_json, talk
 from reticent.cli.plan import DryRun, Plan, Yes, agreement, published
+from reticent.tasks.caveats import similarity_caveats
 
 if TYPE_CHECKING:
     from reticent.data.profiles import Profiles
@@ -99,15 +100,6 @@ CardFile: TypeAlias = Annotated[
 USUAL_PREFERENCES = Path("preferences.toml")
 CARDS = (".json", ".html", ".md", ".txt")
 TRUSTED = "whoever runs this command and holds the table: they see raw profiles and are trusted"
-ALWAYS = (
-    "knowledge of who is in the table: the list of people is public",
-    "facts about groups that hold without this person",
-    "other releases about the same people: losses add up",
-)
-SIZES = (
-    "sizes of profiles: they enter exactly and are not protected",
-    "knowledge that an item is there: with exact sizes a weight of 0 does not hide that",
-)
 
 
 @app.callback()
@@ -227,7 +219,7 @@ def _scope(mechanism: Similarity) -> Scope:
     return Scope(
         protected=f"both people, each for {protected_items(mechanism)}",
         observer="Anyone who sees the release, whatever else they know" + beyond_sizes(mechanism),
-        not_against=(TRUSTED, *unprotected_sizes(mechanism), *ALWAYS),
+        not_against=(TRUSTED, *similarity_caveats(mechanism)),
         model="central",
     )
 
@@ -237,11 +229,6 @@ def protected_items(mechanism: Similarity) -> str:
     if mechanism.norms == "public":
         return "which items are in their profile, given how many, by the larger of two weights"
     return "every item of their profile, by its weight"
-
-
-def unprotected_sizes(mechanism: Similarity) -> tuple[str, ...]:
-    """What a card must add when sizes are exact."""
-    return SIZES if mechanism.norms == "public" else ()
 
 
 def beyond_sizes(mechanism: Similarity) -> str:

@@ -23,7 +23,7 @@ from reticent.guarantees import ITEM, Event, MutualInformation, PerItemDP, Sprea
 from reticent.guarantees import card as cards
 from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.preferences import Preferences
-from reticent.tasks.histogram import NOT_AGAINST
+from reticent.tasks.caveats import HISTOGRAM, PROFILE, similarity_caveats
 from reticent.tasks.recoding import Recoding
 from reticent.tasks.similarity import Similarity
 from reticent.tasks.terms import Allowance, HistogramTerms, ProfileTerms, SimilarityTerms
@@ -156,27 +156,30 @@ def mechanism_of(terms: Terms) -> Mechanism[Any]:
 
 
 def _offer(provider: str, kind: str, terms: Terms, catalogue: Catalogue, private: bool) -> Offer:
-    mechanism = mechanism_of(terms)
+    mechanism, scope = mechanism_of(terms), _scope(provider, kind, terms)
     told = [provider, kind, mechanism.parameters(), catalogue.sha256, private]
-    name = hashlib.sha256(canonical(told).encode()).hexdigest()
+    said = [scope.protected, scope.observer, scope.not_against]  # other words are other terms
+    name = hashlib.sha256(canonical([*told, said]).encode()).hexdigest()
     loss = mechanism.guarantee()
     if not isinstance(loss, MutualInformation):
         loss = PerItemDP(Spread(loss.overall), ITEM)
     event = Event(f"gateway-{kind}", {"terms": name}, loss, private)
-    return Offer(name, provider, kind, terms, event, _card(provider, kind, terms, name, private))
+    title = f"{_TITLES[kind]} for {provider}"
+    return Offer(name, provider, kind, terms, event, _card(title, mechanism, scope, name, private))
 
 
-def _observer(provider: str, average: bool) -> str:
-    """Against whom; a promise on average is one about who knows the law it is an average of."""
-    if average:
-        return f"anyone who sees one release, {provider} first, and knows the mapping and its law"
-    return f"anyone who sees it, {provider} first, whatever they know"
-
-
-def _card(provider: str, kind: str, terms: Terms, name: str, private: bool) -> cards.Card:
-    """What the provider is told: of the terms, and of no person."""
-    mechanism = mechanism_of(terms)
-    average = isinstance(terms, ProfileTerms)
+def _scope(provider: str, kind: str, terms: Terms) -> cards.Scope:
+    """For whom the card speaks, against whom, and against what it does not."""
+    observer = f"anyone who sees it, {provider} first, whatever they know"
+    caveats: tuple[str, ...]
+    if isinstance(terms, ProfileTerms):  # a promise on average is about who knows the law of it
+        first = f"anyone who sees one release, {provider} first"
+        observer = f"{first}, and knows the mapping and its law"
+        caveats = PROFILE
+    elif isinstance(terms, SimilarityTerms):
+        caveats = (QUIET, *similarity_caveats(terms.similarity))
+    else:
+        caveats = (QUIET, *HISTOGRAM)
     protected = {
         "histogram": "the person, for every item of their profile; by weight, and by what they "
         "allow, it is less than the promise says, and never more",
@@ -184,18 +187,25 @@ def _card(provider: str, kind: str, terms: Terms, name: str, private: bool) -> c
         "they allow, it is less than the promise says, and never more",
         "profile": "the person, for what must not be inferred, on average over people",
     }
+    return cards.Scope(
+        protected=protected[kind],
+        observer=observer,
+        not_against=(TRUSTED, *caveats),
+        model="central",
+    )
+
+
+def _card(
+    title: str, mechanism: Mechanism[Any], scope: cards.Scope, name: str, private: bool
+) -> cards.Card:
+    """What the provider is told: of the terms, and of no person."""
     return cards.make_card(
-        f"{_TITLES[kind]} for {provider}",
+        title,
         Event(mechanism.name, mechanism.parameters(), mechanism.guarantee(), private),
         how=mechanism.how(),
         utility=mechanism.utility(),
         evidence=mechanism.evidence(),
-        scope=cards.Scope(
-            protected=protected[kind],
-            observer=_observer(provider, average),
-            not_against=(TRUSTED, *(() if average else (QUIET,)), *NOT_AGAINST),
-            model="central",
-        ),
+        scope=scope,
         budget=PRIVATE_BUDGET,
         preferences=cards.Preferences(
             rules_sha256=name, withheld=0, public=False, others_change_your_risk=False

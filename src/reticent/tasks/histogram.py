@@ -34,6 +34,7 @@ from reticent.mechanisms.multilevel_plan import Goal, HistogramPlan, plan_histog
 from reticent.noise import Source
 from reticent.optim.rows import distinct_rows
 from reticent.preferences import Grant, Preferences
+from reticent.tasks.caveats import HISTOGRAM
 from reticent.tasks.charged import Payer, release_once
 
 if TYPE_CHECKING:
@@ -43,13 +44,6 @@ if TYPE_CHECKING:
     from reticent.ledger.accounts import Renewal
 
 TRUSTED = "whoever holds the profiles and runs the release: they see them raw and are trusted"
-NOT_AGAINST = (
-    "who sees several attributes at once: for them the loss of the whole release counts",
-    "an attribute that tells about another one: a copy of a column is a copy of its secret",
-    "providers who pool what they got: their losses add up",
-    "conclusions about other facts that go with the items, hidden ones among them",
-    "facts about groups that hold without this person",
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -110,7 +104,7 @@ class ReleasedHistogram:
             scope=cards.Scope(
                 protected=f"the person, for every item of their profile{by_weight}",
                 observer=f"anyone who sees it, {self.grant.provider} first, whatever they know",
-                not_against=NOT_AGAINST if model == "local" else (TRUSTED, *NOT_AGAINST),
+                not_against=HISTOGRAM if model == "local" else (TRUSTED, *HISTOGRAM),
                 model=model,
             ),
             budget=self.budget,

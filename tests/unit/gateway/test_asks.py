@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from reticent.cli.profile import scope_of
+from reticent.cli.release import _scope
 from reticent.errors import ParameterError
-from reticent.gateway.asks import offers_of, read_asks
+from reticent.gateway.asks import QUIET, TRUSTED, offers_of, read_asks
+from reticent.tasks.caveats import COMPARED, HISTOGRAM, PROFILE
 from reticent.tasks.terms import HistogramTerms
 from tests.unit.gateway.seeded import (
     ADS,
@@ -139,3 +142,45 @@ def test_what_a_seeded_source_draws_is_marked(tmp_path: Path) -> None:
         ask(gateway, "key-00000001", kind="profile")
         told = gateway.read(lambda c: c.execute("SELECT event FROM spend").fetchall())
         assert {json.loads(row[0])["private"] for row in told} == {False}
+
+
+KINDS = {
+    "histogram": (QUIET, *HISTOGRAM),
+    "similarity": (QUIET, *COMPARED),
+    "profile": PROFILE,
+}
+
+
+def wrong_caveats(made: Any) -> list[str]:
+    """Kinds whose card has other caveats than their own, in any way."""
+    return [
+        kind
+        for kind, caveats in KINDS.items()
+        if made[kind].card.scope.not_against != (TRUSTED, *caveats)
+    ]
+
+
+def test_the_card_of_each_kind_has_its_own_caveats() -> None:
+    assert wrong_caveats(offers(ASKS[CLUB])) == []
+
+
+def test_caveats_of_histograms_on_every_card_are_found(monkeypatch: Any) -> None:
+    """The control: one list for all kinds."""
+    monkeypatch.setattr("reticent.gateway.asks.PROFILE", HISTOGRAM)
+    monkeypatch.setattr("reticent.gateway.asks.similarity_caveats", lambda _: HISTOGRAM)
+    assert wrong_caveats(offers(ASKS[CLUB])) == ["similarity", "profile"]
+
+
+def test_caveats_are_those_of_the_commands() -> None:
+    made = offers(ASKS[CLUB])
+    mechanism = made["profile"].terms.recoding.mechanism
+    assert scope_of(mechanism, own_device=True).not_against == PROFILE
+    pair = made["similarity"].terms.similarity
+    assert _scope(pair).not_against[1:] == made["similarity"].card.scope.not_against[2:]
+
+
+def test_other_words_are_other_terms(monkeypatch: Any) -> None:
+    """Answers that were kept keep the card they were sent with."""
+    before = offers(ASKS[CLUB])["profile"].id
+    monkeypatch.setattr("reticent.gateway.asks.PROFILE", (*PROFILE, "something else"))
+    assert offers(ASKS[CLUB])["profile"].id != before

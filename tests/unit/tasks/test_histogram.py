@@ -16,7 +16,7 @@ from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.mechanisms.verification import verify
 from reticent.noise import Source
 from reticent.preferences import Preferences, PreferencesError
-from reticent.tasks import histogram
+from reticent.tasks import caveats
 from reticent.tasks.histogram import clipped, plan_for, possible, release_histogram
 from reticent.tasks.histogram_batches import Histograms
 from reticent.testing import ScriptedSource
@@ -250,4 +250,4 @@ def test_mechanism_without_a_catalogue_promises_but_does_not_release() -> None:
 
 
 def test_words_about_the_limits_are_shared_with_the_card() -> None:
-    assert all(line == line.strip() and line for line in histogram.NOT_AGAINST)
+    assert all(line == line.strip() and line for line in caveats.HISTOGRAM)
