@@ -92,9 +92,7 @@ def learnt() -> Recoding:
     common = alphabet.at_least(AT_LEAST, Measure())
     limits = Limits(delta=0.05, relative_gap=1e-2)
     made = learn_mapping(common, limits, columns=COLUMNS, secret="income").recoding
-    return Recoding(
-        made.columns, made.profiles, made.secrets, made.mechanism, widths={"age": WIDTH}
-    )
+    return Recoding(made.columns, made.profiles, made.mechanism, widths={"age": WIDTH})
 
 
 def shares(job: Job, batches: Sequence[Any]) -> dict[str, float]:

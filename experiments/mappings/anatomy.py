@@ -6,18 +6,19 @@ Not here  how much leaks in all (curves.py), who infers what from it (attacks.py
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from experiments.mappings.curves import EXPONENTIAL, MAPPING, problem, solved
 from experiments.mappings.datasets import Instance, adult_sample, synthetic
+from experiments.mappings.dealt_secrets import adjusted_bits
 from experiments.mappings.results import Pool
-from reticent.mechanisms.mapping import ProfileMapping, joint_leak
+from reticent.mechanisms.mapping_law import MappingLaw, joint_leak
 from reticent.optim.mapping import Channel
 from reticent.optim.mapping_baselines import exponential_at
 from reticent.optim.mapping_newton import solve_mapping
-from reticent.tasks.leakage import BITS, corrected_bits, features
+from reticent.tasks.leakage import BITS, features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def by_feature(pool: Pool, case: Instance, delta: float) -> None:
             pool.add("features", case.name, column, when, value)
     pool.add("Delta of features", case.name, MAPPING, "", delta)
     if case.counts is not None:
-        plain, corrected = corrected_bits(case.counts)
+        plain, corrected = adjusted_bits(case.counts)
         pool.add("all features", case.name, "plug-in", "", plain)
         pool.add("all features", case.name, "corrected", "", corrected)
 
@@ -123,19 +124,17 @@ def band(low: int, high: int) -> str:
 def beyond_average(pool: Pool, case: Instance, delta: float, releases: int) -> None:
     """What an average does not say: guesses, worst cases, several releases."""
     solution = solve_mapping(problem(case, delta))
-    mechanism: Any = ProfileMapping.of(
-        solution.channel, case.joint, case.distance, secret=case.secret
-    )
-    before, after = mechanism.guess_rates()
+    law = MappingLaw.of(solution.channel, case.joint, case.distance)
+    before, after = law.guess_rates()
     pool.add("worst", case.name, "best guess right, before", delta, before)
     pool.add("worst", case.name, "best guess right, after", delta, after)
     untouched = problem(case, 0.0).posteriors.T * problem(case, 0.0).profiles
     pool.add("worst", case.name, "best guess right, untouched", delta, untouched.max(axis=0).sum())
-    pool.add("worst", case.name, "maximal leakage, bits", delta, mechanism.maximal_leakage())
-    moments = mechanism.moments[mechanism.moments.sum(axis=1) > 0]
+    pool.add("worst", case.name, "maximal leakage, bits", delta, law.maximal_leakage())
+    moments = law.moments[law.moments.sum(axis=1) > 0]
     posterior = moments / moments.sum(axis=1, keepdims=True)
     sure = float(moments.sum(axis=1)[posterior.max(axis=1) > 0.95].sum())
     pool.add("worst", case.name, "found out with 95 %", delta, sure)
     for count in range(1, releases + 1):
-        pool.add("releases", case.name, MAPPING, count, joint_leak(mechanism, count))
+        pool.add("releases", case.name, MAPPING, count, joint_leak(law, count))
     pool.add("releases", case.name, "untouched", 1, solution.untouched * BITS)

@@ -18,7 +18,7 @@ import numpy as np
 from experiments.mappings.curves import EXPONENTIAL, MAPPING, problem
 from experiments.mappings.datasets import Instance
 from experiments.mappings.results import Pool
-from reticent.mechanisms.mapping import ProfileMapping
+from reticent.mechanisms.mapping_law import MappingLaw
 from reticent.optim.distances import hamming
 from reticent.optim.mapping import Channel, Problem
 from reticent.optim.mapping_baselines import exponential_at
@@ -139,11 +139,11 @@ def _curve(
     return {"data": case.name, "series": series, "x": delta, "attacker": attacker, "true": true}
 
 
-def _law(case: Instance, channel: Channel) -> ProfileMapping:
+def _law(case: Instance, channel: Channel) -> MappingLaw:
     """The law of what is released, as one of profiles that are not changed any more."""
     moments = channel.moments(case.joint)
     identity = Channel.identity(len(case.profiles))
-    return ProfileMapping.of(identity, moments.T, case.distance, secret=case.secret)
+    return MappingLaw.of(identity, moments.T, case.distance)
 
 
 def _released(

@@ -327,7 +327,7 @@ def test_profiles_in_batches_are_drawn_as_their_promise_needs() -> None:
     channel = Channel(np.arange(4) * 3, np.tile(np.arange(3), 3), table.reshape(-1))
     names = np.array([["a"], ["b"], ["c"]])
     mechanism = ProfileMapping.of(channel, joint, hamming(names), secret="income")
-    recoding = Recoding(("x",), names, np.array([[0], [1]]), mechanism)
+    recoding = Recoding(("x",), names, mechanism)
     each = 2000
     words = np.tile((np.arange(each, dtype=np.uint64) * 2 + 1) << np.uint64(52), 3) // each * 2**11
     batch = arrow.record_batch(

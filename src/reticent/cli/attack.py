@@ -10,7 +10,7 @@ most this on average over the draws. An interval above it means that draws are n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reticent.data.people_tables import People
-    from reticent.mechanisms.mapping import ProfileMapping
+    from reticent.mechanisms.mapping_law import MappingLaw
     from reticent.tasks.inference import Attack
     from reticent.tasks.recoding import Recoding
 
@@ -205,15 +205,14 @@ class _Halves:
         places = recoding.places(np.concatenate([self.learn, self.target]))
         return as_the_table_says(recoding.mechanism, places, drawn)
 
-    def ceiling(self, recoding: Recoding) -> ProfileMapping:
-        """The mapping with the law of the people who are attacked: nobody beats its Bayes rule."""
+    def ceiling(self, recoding: Recoding) -> MappingLaw:
+        """The mapping under the law of the people attacked: nobody beats its Bayes rule."""
         import numpy as np
 
         from reticent.tasks.leakage import counted
 
-        two = replace(recoding, secrets=np.array([[0], [1]]))
-        counts, _ = counted(two, self.target, self.truth)
-        return replace(recoding.mechanism, joint=counts / counts.sum())
+        counts, _ = counted(recoding, np.array([[0], [1]]), self.target, self.truth)
+        return recoding.under(counts[:, :-1])  # who is withheld is not attacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +223,7 @@ class Findings:
     value: str
     before: Sequence[Attack]
     after: Sequence[Attack]
-    ceiling: ProfileMapping
+    ceiling: MappingLaw
     truth: NDArray[Any]  # who of those attacked has the secret
     drawn_right: float  # the chance of draws at least so far from the mapping's chances
 

@@ -212,7 +212,8 @@ def profile(
         mechanism.utility().sentence,
         "; ".join(cautions),
         secret_bits(recoding),
-        mechanism.guarantee().guesses or (1.0, 1.0),
+        mechanism.statement.guesses,
+        mechanism.statement.sample,
     )
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
@@ -227,7 +228,7 @@ def profile(
     files: Any = dict(ran.files)
     told = Release(files, ran.event, mechanism).card(
         agreed.title,
-        scope=scope_of(mechanism, own_device=False),
+        scope=scope_of(recoding, own_device=False),
         budget=budget,
         preferences=kept_limits(wishes),
         command=published(context),

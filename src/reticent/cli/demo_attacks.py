@@ -189,14 +189,15 @@ def _in_profiles(tour: Tour) -> Attacked:
     recoding, people = demo_census.mapping(), tour.people()
     mechanism = recoding.mechanism
     income = demo_census.columns(people, [demo_census.SECRET])[:, 0]
-    truth = (income == recoding.secrets[1, 0]).astype(np.int64)
+    truth = (income == np.unique(income)[1]).astype(np.int64)
     rows = demo_census.rows(people)
     known: dict[tuple[str, ...], int] = {}  # all profiles, rare ones too
     raw = np.array([known.setdefault(tuple(row), len(known)) for row in rows.tolist()])
-    released = mechanism.release_many(recoding.places(rows), tour.source())
+    places = recoding.places(rows)
+    released = mechanism.release_many(places, tour.source())
     before = _ranked(raw, truth, "profiles as they are")
     after = _ranked(released, truth, "released profiles")
-    ceiling = bayes_curve(mechanism)
+    ceiling = bayes_curve(demo_census.law(recoding, people))
     most = float(np.trapezoid(ceiling[1], ceiling[0]))
     counts = np.zeros((len(known), 2))
     np.add.at(counts, (raw, truth), 1)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -27,14 +27,14 @@ from reticent.data import ADULT_CATEGORIES, ADULT_SIZE, Table
 from reticent.errors import require
 from reticent.guarantees import RECORD_SUBSTITUTE
 from reticent.guarantees.card import Scope
-from reticent.mechanisms import Release
+from reticent.mechanisms import MappingLaw, ProfileMapping, Release
 from reticent.mechanisms.tree import PrivateTree
 from reticent.report.document import Picture, Section
 from reticent.report.mapping_figures import mapping_figure
 from reticent.report.tree_figures import tree_figure
 from reticent.tasks.charged import Payer, answer_once, release_once
 from reticent.tasks.columns import Column
-from reticent.tasks.leakage import secret_bits
+from reticent.tasks.leakage import counted, secret_bits
 from reticent.tasks.percentile import quantile, quantile_mechanism
 from reticent.tasks.recoding import Alphabet, Measure, Recoding
 from reticent.tasks.recoding_files import recoding_from_json
@@ -86,10 +86,16 @@ RECORD_SCOPE = Scope(
 
 @cache
 def mapping() -> Recoding:
-    """The mapping that comes with the data; they are public, so cards may print its table."""
+    """The mapping that comes with the data."""
     file = resources.files("reticent.data") / "bundled" / "adult.mapping.json"
-    recoding = recoding_from_json(file.read_text(encoding="utf-8"))
-    return replace(recoding, mechanism=replace(recoding.mechanism, printed=True))
+    return recoding_from_json(file.read_text(encoding="utf-8"))
+
+
+def law(recoding: Recoding, people: Table) -> MappingLaw:
+    """The mapping under the law of the sample, counted anew: the file does not hold it."""
+    income = columns(people, [SECRET])
+    counts, _ = counted(recoding, np.unique(income.astype(str))[:, None], rows(people), income)
+    return recoding.under(counts[:, :-1])
 
 
 def learn(people: Table) -> Learnt:
@@ -149,7 +155,9 @@ def keeping(recoding: Recoding, profiles: NDArray[Any]) -> NDArray[np.float64]:
 def planned() -> list[Planned]:
     """What the releases about the census would tell."""
     mechanism = mapping().mechanism
-    unchanged = f"{100 * mechanism.unchanged:.0f} of 100 stay as they are, rare ones merged"
+    unchanged = (
+        f"{100 * mechanism.statement.unchanged:.0f} of 100 stay as they are, rare ones merged"
+    )
     most = math.ceil(AGES.utility().within_95 or 0)
     off = f"within {most} of {ADULT_SIZE:,} ranks, 95 times in 100"
     return [
@@ -167,7 +175,10 @@ def grower() -> PrivateTree:
 def profile(tour: Tour) -> Step:
     """One person's record through the mapping."""
     recoding, wishes = mapping(), tour.preferences()
-    mechanism = recoding.mechanism
+    found = law(recoding, tour.people())
+    # the sample is public: its law is declared, and the card prints it
+    prior = f"the counts of the {len(tour.people())} people of the sample, which is public"
+    mechanism = ProfileMapping.under(found, SECRET, prior, recoding.measure.unit)
     _check_limit(recoding, wishes)
     person = rows(tour.people())[RECORD - 1].tolist()
     source = tour.source()
@@ -187,7 +198,7 @@ def profile(tour: Tour) -> Step:
         command=tour.command,
         made=tour.made,
     )
-    before, after = mechanism.guess_rates()
+    before, after = mechanism.statement.guesses
     changed = Changed.of(recoding, tour.people())
     raw = changed.guessed
     often = float(keeping(recoding, rows(tour.people())[RECORD - 1 : RECORD])[0])
@@ -215,7 +226,7 @@ def profile(tour: Tour) -> Step:
         f"{', '.join(paid.value)}. {luck} {PUBLIC}",
     ]
     labels = [", ".join(row) for row in recoding.profiles.tolist()]
-    drawn = mapping_figure(mechanism.channel, labels, mechanism.joint.sum(axis=0))
+    drawn = mapping_figure(mechanism.channel, labels, found.joint.sum(axis=0))
     caption = (
         f"The changes that most people make, of {len(labels)} profiles: each row is a true one, "
         "its chances of being released as another one sum to 1."

@@ -173,7 +173,8 @@ def mapping(
         float,
         typer.Option(
             "--held-out",
-            help="Do not learn from this share of people, and say what the mapping tells of them.",
+            help="Do not learn from this share of people, and measure on them what the mapping "
+            "tells of others; file and cards then state it.",
             min=0.0,
             max=0.9,
             metavar="SHARE",
@@ -217,6 +218,12 @@ def mapping(
         raise Failure("--delta must be a share, from 0 to 1", why="0.05 is one column in twenty")
     if (unknown is not Unknown.nearest) is not (radius is not None):
         raise Failure("--radius goes with --unknown withhold or refuse, and they need it")
+    if unknown is not Unknown.nearest and epsilon is not None:
+        why = (
+            "a profile that is withheld or refused is one the mapping does not know, for certain: "
+            "no epsilon bounds that. --unknown nearest keeps the worst case"
+        )
+        raise Failure("--epsilon goes with --unknown nearest only", why=why)
     if unknown is not Unknown.nearest and at_least > 1:
         why = "rare profiles count as the nearest one, and must be released so"
         raise Failure("--at-least goes with --unknown nearest only", why=why)
@@ -243,7 +250,9 @@ def mapping(
             widths=table.widths,
         )
         search.check_found(learnt, limits, watch)
-        told = search.held_out(learnt.recoding, *table.sides(others)) if others else None
+        untouched = None
+        if others:
+            learnt, untouched = search.tested(learnt, *table.sides(others))
         fitted = Fitted(
             learnt=learnt,
             secrets=table.secrets,
@@ -255,15 +264,15 @@ def mapping(
             by_leak=delta is None,
             stopped=watch.reason(learnt),
             exponential=search.exponential_distortion(learnt),
-            held_out=told,
+            untouched_elsewhere=untouched,
         )
         drawn = {}
         if tradeoff is not None:
             drawn[tradeoff] = search.tradeoff(learnt, watch)
         if picture is not None:
-            drawn[picture] = search.picture(learnt.recoding)
+            drawn[picture] = search.picture(learnt)
         if features is not None:
-            drawn[features] = search.features(learnt.recoding)
+            drawn[features] = search.features(learnt)
     write_atomically(out, recoding_to_json(learnt.recoding), private=True)
     for file, text in drawn.items():
         write_atomically(file, text)
@@ -278,7 +287,7 @@ def mapping(
         for file in drawn:
             talk(f"figure: {file}")
         talk(f"mapping: {out}")
-        talk("  keep it private: it tells how the secret goes with profiles")
+        talk("  keep it private: people's data shaped it, without noise")
         following = ("audit", "attack", str(out), str(path), "--secret", table.secrets[0])
         talk(f"  next: {shlex.join(('reticent', *following))}")
     if fitted.unfinished:

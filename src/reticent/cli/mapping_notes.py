@@ -5,11 +5,13 @@ Not here  what was reached (mapping_views.py).
 
 from __future__ import annotations
 
-from reticent.cli.mapping_numbers import near
-from reticent.cli.mapping_views import FEW, Fitted
+import math
+
+from reticent.cli.mapping_numbers import TINY, near, up
+from reticent.cli.mapping_views import FEW, Fitted, exceeds
 from reticent.guarantees.card_facts import printable
 
-_BIASED = 0.1  # of the plain estimate
+_BIASED = 0.1  # of what is counted
 _CROWD = 20  # people per profile, from which on profiles are not what there are too many of
 _SPARSE = 5  # people per profile, below which counts say little
 
@@ -29,7 +31,7 @@ def fitted_notes(fitted: Fitted) -> list[str]:
         )
     notes.append(file)
     notes.append(
-        "the promise is an average over people like these, for one release each, and about "
+        "the bits are an average over these people, for one release each, and about "
         f"{printable(learnt.recoding.mechanism.secret)} only; about some it can tell more"
     )
     return notes
@@ -59,9 +61,11 @@ def _stopped(fitted: Fitted) -> list[str]:
 def _few_people(fitted: Fitted) -> list[str]:
     """Whether counts are too few to trust, and of what there is too much."""
     learnt = fitted.learnt
-    plain, corrected = learnt.untouched_bits, learnt.corrected_bits
-    crowd = fitted.people / len(learnt.recoding.profiles)
-    biased = plain - corrected > _BIASED * plain
+    profiles, many = len(learnt.recoding.profiles), len(learnt.alphabet.secrets)
+    crowd = fitted.people / profiles
+    # what so many cells show among so few people even where profiles tell nothing, to first order
+    chance = (many - 1) * (profiles - 1) / (2 * fitted.people * math.log(2))
+    biased = chance > _BIASED * learnt.untouched_bits
     known = (
         "to know well how profiles and secret go together: the figures are those of these people, "
         "others may lose more."
@@ -71,7 +75,6 @@ def _few_people(fitted: Fitted) -> list[str]:
             f"there are too few people per profile ({crowd:.2g} on average) {known} Fewer columns "
             "(--public), ranges of numbers (--bins) or --at-least help"
         ]
-    many = len(learnt.recoding.secrets)
     if biased and many > 2:
         secret = printable(learnt.recoding.mechanism.secret)
         return [
@@ -83,6 +86,14 @@ def _few_people(fitted: Fitted) -> list[str]:
 
 def _elsewhere(fitted: Fitted) -> list[str]:
     held = fitted.held_out
-    if held is None or not held.exceeds(fitted.learnt.leak_bits):
+    if held is None:
+        return [
+            "what it tells of people it has not seen was not measured, and may be more; "
+            "--held-out 0.2 measures it"
+        ]
+    if not exceeds(held, fitted.learnt.leak_bits):
         return []
-    return ["people it has not seen are told about more than promised: too few people per profile"]
+    times = up(held.bits / max(fitted.learnt.leak_bits, TINY), 3)
+    told = f"people held out are told about more ({up(held.bits)} bits"
+    more = f", {times} times as much)" if fitted.learnt.leak_bits > TINY else ")"
+    return [f"{told}{more}. More people per profile make the two figures come closer"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reticent.cli.failures import Failure
-from reticent.cli.mapping_views import FEW, HeldOut
+from reticent.cli.mapping_views import FEW
 from reticent.cli.output import progress, talk
 
 if TYPE_CHECKING:
@@ -158,17 +158,19 @@ def exponential_distortion(learnt: Learnt) -> float | None:
     return exponential_at(problem, leak=learnt.leak_bits * math.log(2)).distortion
 
 
-def held_out(recoding: Recoding, public: NDArray[Any], private: NDArray[Any]) -> HeldOut:
-    """What a mapping tells about other people."""
+def tested(
+    learnt: Learnt, public: NDArray[Any], private: NDArray[Any]
+) -> tuple[Learnt, float | None]:
+    """The mapping with what it tells about other people, and what their true profiles tell."""
     from reticent.optim.mapping import Channel
-    from reticent.tasks.leakage import counted, less_chance
+    from reticent.tasks.held_out import held_out
+    from reticent.tasks.leakage import counted, leak_under
 
-    counts, left_out = counted(recoding, public, private)
-    people = int(counts.sum())
-    if not people:
-        return HeldOut(0, left_out, (0.0, 0.0), (0.0, 0.0))
-    before = less_chance(Channel.identity(counts.shape[1]), counts)
-    return HeldOut(people, left_out, before, less_chance(recoding.mechanism.channel, counts))
+    secrets = learnt.alphabet.secrets
+    found = held_out(learnt.recoding, secrets, public, private)
+    counts, _ = counted(learnt.recoding, secrets, public, private)
+    before = leak_under(Channel.identity(counts.shape[1]), counts) if found.people else None
+    return learnt.tested(found), before
 
 
 def tradeoff(learnt: Learnt, watch: Watch) -> str:
@@ -180,14 +182,14 @@ def tradeoff(learnt: Learnt, watch: Watch) -> str:
     from reticent.tasks.learning import trade_off
 
     alphabet, recoding = learnt.alphabet, learnt.recoding
-    measure, mechanism = recoding.measure, recoding.mechanism
+    measure, law = recoding.measure, learnt.law
     problem = Problem.of(alphabet.joint, measure.distance(alphabet.profiles), 0.0)
     small = len(alphabet.profiles) <= MOST_PERFECT
     perfect = perfect_privacy(problem).distortion if small else None
-    most = max(1.5 * mechanism.distortion, 0.02) if perfect is None else perfect
+    most = max(1.5 * law.distortion, 0.02) if perfect is None else perfect
     deltas = [most * step / _CURVE for step in range(_CURVE + 1)]
-    if all(abs(mechanism.distortion - delta) > 0.01 * most for delta in deltas):
-        deltas = sorted([*deltas, mechanism.distortion])  # the chosen one lies on the curve
+    if all(abs(law.distortion - delta) > 0.01 * most for delta in deltas):
+        deltas = sorted([*deltas, law.distortion])  # the chosen one lies on the curve
     found = trade_off(alphabet, deltas, measure=measure, progress=watch)
     points = {
         round(one.distortion, 9): TradeOff(one.distortion, one.leak * BITS, one.bound * BITS)
@@ -196,30 +198,29 @@ def tradeoff(learnt: Learnt, watch: Watch) -> str:
     baselines = {}
     if len(alphabet.profiles) <= COMPARED:
         alike = [exponential_at(problem, distortion=delta) for delta in deltas[1::2]]
-        if alike[-1].leak > mechanism.bits / BITS:  # drawn until it tells as little as ours
-            far = exponential_at(problem, leak=_BELOW * mechanism.bits / BITS).distortion
+        if alike[-1].leak > law.bits / BITS:  # drawn until it tells as little as ours
+            far = exponential_at(problem, leak=_BELOW * law.bits / BITS).distortion
             steps = [deltas[-1] + (far - deltas[-1]) * k / _CURVE for k in range(1, _CURVE)]
             alike += [exponential_at(problem, distortion=delta) for delta in [*steps, far]]
         pairs = [(one.distortion, one.leak * BITS) for one in alike]
         baselines = {"exponential mechanism": [(0.0, learnt.untouched_bits), *pairs]}
     return tradeoff_figure(
         list(points.values()),
-        chosen=(mechanism.distortion, mechanism.bits),
+        chosen=(law.distortion, law.bits),
         baselines=baselines,
         untouched=learnt.untouched_bits,
         perfect=perfect,
         unit=measure.unit,
-        secret=mechanism.secret,
+        secret=recoding.mechanism.secret,
     )
 
 
-def picture(recoding: Recoding) -> str:
+def picture(learnt: Learnt) -> str:
     """What becomes what, in the commonest changes."""
     from reticent.report.mapping_figures import mapping_figure
 
-    labels = picture_labels(recoding)
-    mechanism = recoding.mechanism
-    return mapping_figure(mechanism.channel, labels, mechanism.joint.sum(axis=0))
+    labels, law = picture_labels(learnt.recoding), learnt.law
+    return mapping_figure(law.channel, labels, law.joint.sum(axis=0))
 
 
 def picture_labels(recoding: Recoding) -> list[str]:
@@ -232,15 +233,15 @@ def picture_labels(recoding: Recoding) -> list[str]:
     return [", ".join(parts) for parts in zip(*columns, strict=True)]
 
 
-def features(recoding: Recoding) -> str:
+def features(learnt: Learnt) -> str:
     """What each column tells about the secret, before and after."""
     from reticent.optim.mapping import Channel
     from reticent.report.attack_figures import feature_figure
     from reticent.tasks.leakage import features as bits
 
-    mechanism, profiles = recoding.mechanism, recoding.profiles
-    before = bits(Channel.identity(len(profiles)), mechanism.joint, profiles)
-    after = bits(mechanism.channel, mechanism.joint, profiles)
+    law, recoding = learnt.law, learnt.recoding
+    before = bits(Channel.identity(len(recoding.profiles)), law.joint, recoding.profiles)
+    after = bits(law.channel, law.joint, recoding.profiles)
     return feature_figure(recoding.columns, before.tolist(), after.tolist())
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reticent.cli.mapping_numbers import TINY, after_100, down, down_100, near, near_100, up, up_100
 from reticent.guarantees.card_facts import printable
+from reticent.guarantees.samples import CONFIDENCE, HeldOut
 
 if TYPE_CHECKING:
     from reticent.tasks.learning import Learnt
@@ -19,24 +20,12 @@ if TYPE_CHECKING:
 
 CERTIFIED = 1e-3  # of what untouched profiles tell: the gap that a search is asked for
 FEW = 10  # people: a profile of fewer is rare
-_EXCESS = 1.5  # times the promise: people who were not seen are told about more than that
+ROUNDED = 0.01  # of a figure: more than three digits round away
 
 
-@dataclass(frozen=True, slots=True)
-class HeldOut:
-    """What a mapping tells about people it was not learnt from, in bits, counted among them.
-
-    Each figure is what the counts show, and that less what they would show by chance.
-    """
-
-    people: int
-    left_out: int
-    before: tuple[float, float]
-    after: tuple[float, float]
-
-    def exceeds(self, promise: float) -> bool:
-        """Whether these people are told about far more than was promised."""
-        return self.after[1] > max(_EXCESS * promise, TINY)
+def exceeds(held: HeldOut, promise: float) -> bool:
+    """Whether more is told of people held out than of training people."""
+    return held.bits > max(promise * (1 + ROUNDED), TINY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +34,8 @@ class Fitted:
 
     ``rare`` is how many profiles fewer than ``FEW`` people had, ``by_leak`` whether the leak was
     limited and the change made least, ``exponential`` the distortion that the exponential
-    mechanism needs for the same leak.
+    mechanism needs for the same leak, ``untouched_elsewhere`` the bits that true profiles of people
+    held out tell.
     """
 
     learnt: Learnt
@@ -58,12 +48,18 @@ class Fitted:
     by_leak: bool
     stopped: str
     exponential: float | None
-    held_out: HeldOut | None
+    untouched_elsewhere: float | None
+
+    @property
+    def held_out(self) -> HeldOut | None:
+        """What was found among people held out, if there were any."""
+        sample = self.learnt.recoding.mechanism.statement.sample
+        return None if sample is None else sample.held_out
 
     @property
     def kept(self) -> float:
         """The share of people whose profile is released as it is."""
-        return min(self.learnt.recoding.mechanism.unchanged, 1.0)
+        return min(self.learnt.law.unchanged, 1.0)
 
     @property
     def hides_nothing(self) -> bool:
@@ -79,9 +75,9 @@ class Fitted:
     @property
     def guesses(self) -> tuple[float, float, float]:
         """How often the best guess is right: without a profile, from the true one, a released."""
-        mechanism = self.learnt.recoding.mechanism
-        before, after = mechanism.guess_rates()
-        return before, float(mechanism.joint.max(axis=0).sum()), max(before, after)
+        law = self.learnt.law
+        before, after = law.guess_rates()
+        return before, float(law.joint.max(axis=0).sum()), max(before, after)
 
     @property
     def least_bits(self) -> float:
@@ -108,7 +104,7 @@ def fitted_lines(fitted: Fitted) -> list[str]:
     nothing, true, released = fitted.guesses
     columns = ", ".join(map(printable, recoding.columns))
     rows = [
-        (f"told about {secret}, as profiles are", _before(learnt)),
+        (f"told about {secret}, as profiles are", f"{near(learnt.untouched_bits)} bits"),
         ("told by a released profile", f"{up(learnt.leak_bits)} bits, on average"),
         *_least(fitted),
         ("changed on average", _changed(fitted)),
@@ -148,15 +144,10 @@ def _headline(fitted: Fitted) -> list[str]:
 
 def _values(fitted: Fitted) -> str:
     """How many values the secret has, where that is not two."""
-    many = len(fitted.learnt.recoding.secrets)
+    many = len(fitted.learnt.alphabet.secrets)
     what = "values" if len(fitted.secrets) == 1 else "combinations"
     names = ", ".join(map(printable, fitted.secrets))
     return f", {many} {what} of {names}" if many > 2 else ""
-
-
-def _before(learnt: Learnt) -> str:
-    corrected = f"{near(learnt.corrected_bits)} after correcting for few people per profile"
-    return f"{near(learnt.untouched_bits)} bits ({corrected})"
 
 
 def _least(fitted: Fitted) -> list[tuple[str, str]]:
@@ -188,7 +179,7 @@ def _support(recoding: Recoding) -> str:
 def _floor(fitted: Fitted) -> list[tuple[str, str]]:
     if fitted.epsilon is None:
         return []
-    worst = fitted.learnt.recoding.mechanism.worst_case_epsilon()
+    worst = fitted.learnt.recoding.worst_case_epsilon()
     cost = up_100(max(fitted.learnt.cost_of_epsilon, 0.0))
     return [("in the worst case", f"epsilon {up(worst)}; {cost} % of the change is for this")]
 
@@ -203,11 +194,12 @@ def _comparison(fitted: Fitted) -> list[tuple[str, str]]:
 
 
 def _elsewhere(fitted: Fitted) -> list[tuple[str, str]]:
-    held = fitted.held_out
-    if held is None:
+    held, before = fitted.held_out, fitted.untouched_elsewhere
+    if held is None or before is None:
         return []
-    told = f"{near(held.before[1])} bits as they are, {near(held.after[1])} released"
-    return [(f"{held.people} people held out", f"{told}, chance taken off")]
+    told = f"{near(before)} bits as they are, {up(held.bits)} released"
+    limit = f"at most {up(held.at_most)} with {100 * CONFIDENCE:.0f} % confidence"
+    return [(f"{held.people} people held out", told), ("people of their population", limit)]
 
 
 def fitted_fields(fitted: Fitted) -> dict[str, Any]:
@@ -215,7 +207,7 @@ def fitted_fields(fitted: Fitted) -> dict[str, Any]:
     learnt, recoding = fitted.learnt, fitted.learnt.recoding
     nothing, true, released = fitted.guesses
     counts, held = recoding.mechanism.channel.support, fitted.held_out
-    worst = recoding.mechanism.worst_case_epsilon()
+    worst = recoding.worst_case_epsilon()
     return {
         "secret": list(fitted.secrets),
         "columns": list(recoding.columns),
@@ -223,12 +215,11 @@ def fitted_fields(fitted: Fitted) -> dict[str, Any]:
         "people": fitted.people,
         "without_secret": fitted.without_secret,
         "profiles": len(recoding.profiles),
-        "values": len(recoding.secrets),
+        "values": len(learnt.alphabet.secrets),
         "rare_profiles": fitted.rare,
         "right_guesses": {"no_profile": nothing, "profile": true, "released": released},
         "bits": {
             "untouched": learnt.untouched_bits,
-            "corrected": learnt.corrected_bits,
             "released": learnt.leak_bits,
             "at_least": fitted.least_bits if fitted.epsilon is None else None,
         },
@@ -249,11 +240,11 @@ def fitted_fields(fitted: Fitted) -> dict[str, Any]:
         else {
             "people": held.people,
             "left_out": held.left_out,
-            "untouched": held.before[1],
-            "released": held.after[1],
-            "untouched_by_count": held.before[0],
-            "released_by_count": held.after[0],
-            "exceeds": held.exceeds(learnt.leak_bits),
+            "untouched": fitted.untouched_elsewhere,
+            "released": held.bits,
+            "at_most": held.at_most,
+            "confidence": CONFIDENCE,
+            "exceeds": exceeds(held, learnt.leak_bits),
         },
         "sha256": recoding.mechanism.sha256,
     }

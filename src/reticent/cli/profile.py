@@ -37,7 +37,7 @@ from reticent.cli.release import (
     write_card,
 )
 from reticent.errors import MissingExtra
-from reticent.tasks.caveats import PROFILE
+from reticent.tasks.caveats import profile_caveats
 
 if TYPE_CHECKING:
     from reticent.guarantees import card as cards
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from reticent.tasks.recoding import Recoding
 
 TABLES = (".csv", ".parquet")
-CHEAP = 200_000  # pairs of draws that are looked at to say what two releases tell
 
 MappingFile: TypeAlias = Annotated[
     Path,
@@ -150,7 +149,8 @@ def profile(
         recoding.mechanism.utility().sentence,
         "; ".join(cautions),
         secret_bits(recoding),
-        recoding.mechanism.guarantee().guesses or (1.0, 1.0),
+        recoding.mechanism.statement.guesses,
+        recoding.mechanism.statement.sample,
     )
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
@@ -175,7 +175,7 @@ def profile(
         write_atomically(out, table.file(values, out))
     made = _whole(recoding.mechanism, values, source).card(
         agreed.title,
-        scope=scope_of(recoding.mechanism, own_device),
+        scope=scope_of(recoding, own_device),
         budget=paid.budget,
         preferences=kept_limits(wishes),
         command=published(context),
@@ -199,21 +199,16 @@ def profile(
         talk(f"withheld: {withheld}; that they are tells that the mapping does not know them")
     if repeated:
         talk(f"repeated: {repeated} of {len(values)} were released before and got that answer")
-    talk(f"told {agreed.cost()}{', of each person' if out is not None else ''}")
+    talk(f"told {agreed.cost()}")
     say_card(made, card)
 
 
 def _repeats(recoding: Recoding, once: Path | None) -> list[str]:
     """What a second draw for the same person would tell, unless the first is repeated."""
-    from reticent.mechanisms.mapping import joint_leak
-
     if once is not None:
         return []
-    support = recoding.mechanism.channel.support
-    more = "tells more"
-    if int((support * (support + 1) // 2).sum()) <= CHEAP:
-        both = up(max(joint_leak(recoding.mechanism, 2), recoding.mechanism.bits))
-        more = f"and this one tell {both} bits together"
+    both = recoding.mechanism.statement.two_releases
+    more = "tells more" if both is None else f"and this one tell {up(both)} bits together"
     return [f"a second draw for the same person {more}; --once STORE.json repeats the first"]
 
 
@@ -225,14 +220,15 @@ def _whole(mechanism: ProfileMapping, values: Sequence[Profile], source: Source)
     return Release(told, mechanism.event(source), mechanism)
 
 
-def scope_of(mechanism: ProfileMapping, own_device: bool) -> cards.Scope:
+def scope_of(recoding: Recoding, own_device: bool) -> cards.Scope:
     """For whom a card of released profiles speaks."""
     from reticent.guarantees import card as cards
 
+    mechanism = recoding.mechanism
     return cards.Scope(
         protected=f"each person who is released, for {mechanism.secret}",
         observer="Anyone who sees one release of a person, and knows the mapping and "
         f"{mechanism.prior}",
-        not_against=PROFILE if own_device else (TRUSTED, *PROFILE),
+        not_against=(*(() if own_device else (TRUSTED,)), *profile_caveats(recoding)),
         model="local" if own_device else "central",
     )

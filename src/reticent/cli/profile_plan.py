@@ -11,6 +11,7 @@ from typing import Any
 
 from reticent.cli.mapping_numbers import after_100, near_100, up
 from reticent.cli.plan import Plan
+from reticent.guarantees.samples import CONFIDENCE, Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class BitsPlan(Plan):
 
     bits: Mapping[str, float] = field(default_factory=dict)
     guesses: tuple[float, float] = (1.0, 1.0)
+    sample: Sample | None = None
 
     def lines(self) -> list[str]:
         """As sentences."""
@@ -31,6 +33,7 @@ class BitsPlan(Plan):
         return {
             "bits": dict(self.bits),
             "right_guesses": {"before": self.guesses[0], "after": self.guesses[1]},
+            "sample": None if self.sample is None else self.sample.to_dict(),
             "error": self.error,
             **({"caution": self.caution} if self.caution else {}),
         }
@@ -38,12 +41,21 @@ class BitsPlan(Plan):
     def cost(self) -> str:
         """In one line."""
         told = (f"{up(bits)} bits about {name}" for name, bits in self.bits.items())
-        return f"{', '.join(told)}, on average"
+        return f"{', '.join(told)}, on average over the people it was learnt from{self._others()}"
+
+    def _others(self) -> str:
+        """What is known of others."""
+        held = None if self.sample is None else self.sample.held_out
+        if held is None:
+            return "; of others it may tell more"
+        limit = f"at most {up(held.at_most)} with {100 * CONFIDENCE:.0f} % confidence"
+        return f"; {up(held.bits)} of {held.people} held out, {limit}"
 
     def consequence(self) -> str:
         """What who looks can gain."""
         before, after = near_100(self.guesses[0]), after_100(*self.guesses)
+        secret = ", ".join(self.bits)
         return (
-            f"The best guess of {', '.join(self.bits)} is right for {after} of 100 people who are "
-            f"released, and for {before} of whom nothing is known."
+            f"Among the people it was learnt from, the best guess of {secret} is right for {after} "
+            f"of 100 who are released, and for {before} of whom nothing is known."
         )

@@ -133,7 +133,8 @@ def _secret(
     tells = show_up(known[1], 3)
     if Fraction(known[1]) <= limit + NEGLIGIBLE:
         said = (
-            f"Kept: a released profile tells {tells} bits about it on average, {most} are allowed."
+            f"Kept: a released profile tells {tells} bits about it on average, {most} are allowed. "
+            "That is counted among the people the mapping was learnt from."
         )
         return Secret(name, most, tells, "kept", said)
     said = (

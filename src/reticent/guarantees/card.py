@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from reticent._version import __version__
 from reticent.amounts import NANO, show_nano
 from reticent.errors import CardError, require
+from reticent.guarantees.average_words import also_on_average, odds_on_average
 from reticent.guarantees.events import Event, canonical
 from reticent.guarantees.losses import DPLoss, Loss, MutualInformation, PerItemDP
 from reticent.guarantees.units import ITEM_SUBSTITUTE
@@ -255,12 +256,9 @@ def _words(event: Event, utility: Utility) -> Words:
         )
     if isinstance(event.loss, MutualInformation):
         return Words(
-            odds=(
-                "On average over the people it was computed for, this release tells at most "
-                f"{_up(event.loss.bits)} bits about {event.loss.secret}."
-            ),
+            odds=odds_on_average(event.loss),
             right_at_most="not bounded",
-            also=_also_on_average(event.loss),
+            also=also_on_average(event.loss),
             error=utility.sentence,
         )
     at_most = right_at_most(event.loss.overall)
@@ -310,29 +308,6 @@ def _by_weight(loss: DPLoss) -> Iterator[str]:
                 f"That is for an item of weight 1. For weight 1/2 it is at most {half} times in "
                 f"100; with weight 0 it stays at {none}."
             )
-
-
-def _also_on_average(loss: MutualInformation) -> tuple[str, ...]:
-    also = ["This is an average, not a worst case: about some people it can tell more."]
-    if loss.guesses is not None:
-        before, after = (_up(100 * chance) for chance in loss.guesses)
-        also.append(
-            f"The best guess of {loss.secret} is right about {before} people in 100 before the "
-            f"release and {after} after it."
-        )
-    if loss.maximal_bits is not None:
-        also.append(
-            "The release multiplies the chance of a right first guess, of anything that depends on "
-            f"{loss.secret}, by at most {_up(2**loss.maximal_bits)}."
-        )
-    return tuple(also)
-
-
-def _up(value: float) -> str:
-    """Four digits, rounded up, and billionths if it is less than one."""
-    least = max(value, 1e-9) if value > 0 else 0.0
-    rounded = Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(least)
-    return f"{rounded.normalize():f}"
 
 
 def _promise(loss: Loss) -> Promise:

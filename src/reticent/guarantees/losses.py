@@ -23,6 +23,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from reticent.amounts import nano_up
 from reticent.errors import CannotCompose, ParameterError, require
+from reticent.guarantees.samples import Sample
 from reticent.guarantees.units import ITEM, Unit
 from reticent.rational import Number, positive, rational
 
@@ -177,7 +178,8 @@ class MutualInformation:
     """An average leak in bits about ``secret``, under the prior it was computed with.
 
     ``guesses`` is how often the best guesser is right, before and after the release;
-    ``maximal_bits`` is the logarithm of the most that any such chance is multiplied by.
+    ``maximal_bits`` is the logarithm of the most that the chance to guess the secret, or a function
+    of it alone, is multiplied by. With a ``sample`` all figures are those of its people.
     """
 
     kind: ClassVar[str] = "mutual-information"
@@ -187,6 +189,7 @@ class MutualInformation:
     prior: str
     guesses: tuple[float, float] | None = None
     maximal_bits: float | None = None
+    sample: Sample | None = None
 
     def __post_init__(self) -> None:
         told = {"bits": self.bits, "distortion": self.distortion}
@@ -267,6 +270,7 @@ def loss_to_dict(loss: Loss) -> dict[str, Any]:
             "prior": loss.prior,
             "guesses": None if loss.guesses is None else list(loss.guesses),
             "maximal_bits": loss.maximal_bits,
+            "sample": None if loss.sample is None else loss.sample.to_dict(),
         }
     return {
         "kind": loss.kind,
@@ -279,7 +283,7 @@ def loss_to_dict(loss: Loss) -> dict[str, Any]:
 def loss_from_dict(data: Mapping[str, Any]) -> Loss:
     """Inverse of ``loss_to_dict``."""
     if data["kind"] == MutualInformation.kind:
-        guesses = data["guesses"]
+        guesses, sample = data["guesses"], data.get("sample")  # 0.1 wrote none
         return MutualInformation(
             data["bits"],
             data["distortion"],
@@ -287,6 +291,7 @@ def loss_from_dict(data: Mapping[str, Any]) -> Loss:
             data["prior"],
             None if guesses is None else (guesses[0], guesses[1]),
             data["maximal_bits"],
+            None if sample is None else Sample.from_dict(sample),
         )
     unit = Unit(data["unit"]["thing"], data["unit"]["relation"])
     items, attributes = Spread.from_dict(data["items"]), Spread.from_dict(data["attributes"])

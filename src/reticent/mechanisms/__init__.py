@@ -7,7 +7,8 @@ from reticent.mechanisms.dampening import Dampened, Scored
 from reticent.mechanisms.discrete_laplace import DiscreteLaplace
 from reticent.mechanisms.exponential import Exponential
 from reticent.mechanisms.exposure import Exposure
-from reticent.mechanisms.mapping import ProfileMapping, joint_leak
+from reticent.mechanisms.mapping import ProfileMapping
+from reticent.mechanisms.mapping_law import MappingLaw, joint_leak
 from reticent.mechanisms.modular import (
     InnerProduct,
     Mean,
@@ -37,6 +38,7 @@ __all__ = [
     "Exposure",
     "HistogramPlan",
     "InnerProduct",
+    "MappingLaw",
     "Mean",
     "Mechanism",
     "Modular",

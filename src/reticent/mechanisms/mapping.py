@@ -1,14 +1,14 @@
 """The mapping mechanism: a profile is released as another one, drawn from a table of chances.
 
-Theory    docs/theory/mapping.md, Theorem 5 (integer rows), Theorem 6 (several releases),
-          Theorem 7 (guess rate and maximal leakage); [SalamatianEtAl2014], [CalmonFawaz2012]
-Notation  profile j becomes i with chance n_e / 2**62 for its entries e; P(a, j) = p(secret a,
-          profile j); q_i(a) = sum_j P(a, j) x_ij
-Not here  drawing from the table (mapping_rows.py), how it is found (optim/mapping*.py), learning it
-          from people (tasks/profiles.py).
+Theory    docs/theory/mapping.md, Theorem 5 (integer rows); [SalamatianEtAl2014],
+          [CalmonFawaz2012]
+Notation  profile j becomes i with chance n_e / 2**62 for its entries e
+Not here  drawing from the table (mapping_rows.py), what it leaks under a law (mapping_law.py), how
+          it is found (optim/mapping*.py), learning it from people (tasks/learning.py).
 
-The promise is an average over the people that the joint law describes, in bits, and relative to
-that law. It is computed from the integer chances that are really used.
+The promise is an average over people, in bits. Under a declared law it is computed from the integer
+chances that are really used. Where the law was counted among people, the mechanism holds the
+figures that were computed from it, and not the law: drawing does not need it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import hashlib
 import math
 from collections.abc import Mapping as MappingType
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -27,10 +27,13 @@ from reticent.amounts import show_up
 from reticent.errors import ParameterError, require
 from reticent.guarantees import MutualInformation
 from reticent.guarantees.card import Evidence, How, Utility
+from reticent.guarantees.samples import Sample
 from reticent.mechanisms.base import Mechanism, Release
-from reticent.mechanisms.mapping_rows import WHOLE, Rows, integer_rows
+from reticent.mechanisms.mapping_law import MappingLaw
+from reticent.mechanisms.mapping_rows import WHOLE, Rows, check_table
+from reticent.mechanisms.mapping_statement import Statement, cover_of
 from reticent.noise import Source
-from reticent.optim.mapping import Channel, information
+from reticent.optim.mapping import Channel
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -38,11 +41,17 @@ if TYPE_CHECKING:
 _DRAWS = 1 << 18  # at a time
 _NO_WORD = np.empty(0, dtype=np.uint64)
 _PRINTED = 4096  # entries of a table that fits on a card
+_NONCE_BITS = 128
+_DECLARED = "the joint law the mapping was made for"
 
 
 @dataclass(frozen=True, eq=False)  # no slots: cached properties need a dictionary
 class ProfileMapping(Mechanism[int]):
     """Release profile j as another one; profiles are numbers from 0 here.
+
+    ``cover`` is how often each profile is released, to three digits. ``law`` is a declared joint
+    law, which cards carry; None where it was counted among people. Then ``nonce``, drawn at random,
+    enters the fingerprint: a card that names the mapping cannot be used to try laws until one fits.
 
     >>> import numpy as np
     >>> from reticent.noise import Source
@@ -61,34 +70,20 @@ class ProfileMapping(Mechanism[int]):
     starts: NDArray[np.int64]
     outs: NDArray[np.int64]
     parts: NDArray[np.int64]  # chances times 2**62
-    far: NDArray[np.float64]  # distance of each entry
-    joint: NDArray[np.float64]
+    cover: NDArray[np.float64]
+    statement: Statement
     secret: str
-    prior: str = "the joint law the mapping was made for"
-    unit_of_distortion: str = field(default="share of attributes changed")
-    printed: bool = (
-        True  # whether cards carry table and law; not where they were learnt from people
-    )
+    prior: str = _DECLARED
+    unit_of_distortion: str = "share of attributes changed"
+    law: MappingLaw | None = None
+    nonce: str = ""
 
     def __post_init__(self) -> None:
         count = len(self.starts) - 1
-        shape = self.joint.ndim == 2 and self.joint.shape[1] == count
-        require(shape, "joint", f"shape {self.joint.shape}", f"rows of {count} probabilities")
-        sizes = {len(self.outs), len(self.parts), len(self.far), int(self.starts[-1])}
-        require(len(sizes) == 1, "parts", "other", "one for each entry")
-        inside = bool(((self.outs >= 0) & (self.outs < count)).all() and (self.parts > 0).all())
-        require(inside, "outs", "other", "profiles of the alphabet, each with a chance")
-        rows = np.diff(self.starts)
-        require(bool((rows > 0).all()), "starts", "other", "rising: a chance for each profile")
-        whole = np.add.reduceat(self.parts.astype(object), self.starts[:-1])  # cannot overflow
-        require(bool((whole == WHOLE).all()), "parts", "other", "whole: 2**62 for each profile")
-        law = bool(np.isfinite(self.joint).all() and (self.joint >= 0).all())
-        law = law and abs(float(self.joint.sum()) - 1) <= 1e-9
-        require(law, "joint", "other", "probabilities that sum to 1")
-        near = bool(np.isfinite(self.far).all() and (self.far >= 0).all())
-        require(near, "far", "other", "finite distances, not negative")
-        pairs = np.unique(self.channel.inputs * count + self.outs)
-        require(len(pairs) == len(self.outs), "outs", "twice the same", "distinct in each row")
+        check_table(self.starts, self.outs, self.parts)
+        law = self.cover.shape == (count,) and bool(np.isfinite(self.cover).all())
+        law = law and bool((self.cover >= 0).all()) and float(self.cover.sum()) > 0
+        require(law, "cover", "other", f"{count} weights, not all of them 0")
 
     @classmethod
     def of(
@@ -98,60 +93,50 @@ class ProfileMapping(Mechanism[int]):
         distance: Any,
         *,
         secret: str,
-        prior: str = "the joint law the mapping was made for",
+        prior: str = _DECLARED,
         unit_of_distortion: str = "share of attributes changed",
-        printed: bool = True,
     ) -> ProfileMapping:
-        """Round a channel down to parts of 2**62 and give the rest to each largest chance."""
-        starts, outs, parts = integer_rows(channel)
-        rounded = Channel(starts, outs, parts / WHOLE)
-        table = np.asarray(joint, dtype=np.float64)
-        return cls(
-            starts,
-            outs,
-            parts,
-            rounded.distances(distance),
-            table / table.sum(),
-            secret,
-            prior,
-            unit_of_distortion,
-            printed,
-        )
+        """A mapping under a declared joint law, which is public and printed on cards."""
+        return cls.under(MappingLaw.of(channel, joint, distance), secret, prior, unit_of_distortion)
+
+    @classmethod
+    def under(
+        cls,
+        law: MappingLaw,
+        secret: str,
+        prior: str = _DECLARED,
+        unit_of_distortion: str = "share of attributes changed",
+    ) -> Self:
+        """The same from the law of a table of whole chances."""
+        table = (law.starts, law.outs, law.parts, cover_of(law), Statement.exact(law))
+        return cls(*table, secret, prior, unit_of_distortion, law)
+
+    @classmethod
+    def learnt(
+        cls,
+        law: MappingLaw,
+        sample: Sample,
+        *,
+        secret: str,
+        by_secret: MappingType[str, float],
+        unit_of_distortion: str,
+    ) -> Self:
+        """A mapping whose law was counted among people: it is left behind, its figures are kept."""
+        prior = f"the counts of the {sample.people} people it was learnt from"
+        stated = Statement.learnt(law, sample, by_secret)
+        table = (law.starts, law.outs, law.parts, cover_of(law), stated)
+        nonce = f"{Source.system().bits(_NONCE_BITS):0{_NONCE_BITS // 4}x}"
+        return cls(*table, secret, prior, unit_of_distortion, None, nonce)
 
     @cached_property
     def channel(self) -> Channel:
         """The table as floats."""
         return Channel(self.starts, self.outs, self.parts / WHOLE)
 
-    @cached_property
-    def moments(self) -> NDArray[np.float64]:
-        """q_i(a), one row per output."""
-        return self.channel.moments(self.joint)
-
-    @cached_property
+    @property
     def bits(self) -> float:
-        """I(A; released) in bits, of the rounded table, rounded up. Theorem 5."""
-        prior, used = self.joint.sum(axis=1), self.moments.any(axis=1)
-        if (prior > 0).sum() == 1 or used.sum() == 1:
-            return 0.0  # one secret, or one release
-        slack = self.moments.size * 2.0**-52  # each term is at most 1 and errs by less
-        return (information(self.moments, prior) + slack) / math.log(2) * (1 + 1e-12)
-
-    @cached_property
-    def distortion(self) -> float:
-        """E[d] of the rounded table."""
-        mass = self.joint.sum(axis=0)[self.channel.inputs]
-        return float(np.sum(mass * self.channel.chances * self.far))
-
-    def guess_rates(self) -> tuple[float, float]:
-        """How often the best guesser is right about the secret, before and after. Theorem 7."""
-        return float(self.joint.sum(axis=1).max()), float(self.moments.max(axis=1).sum())
-
-    def maximal_leakage(self) -> float:
-        """log2 sum_i max_a p(i | a): the most any guess about any secret can gain. Theorem 7."""
-        prior = self.joint.sum(axis=1)
-        given = self.moments[:, prior > 0] / prior[prior > 0]
-        return math.log2(float(given.max(axis=1).sum()))
+        """Leakage about the secret on average, as stated."""
+        return self.statement.bits
 
     def worst_case_epsilon(self) -> float:
         """The local-DP epsilon of the table: infinite unless all profiles share their outputs."""
@@ -166,24 +151,26 @@ class ProfileMapping(Mechanism[int]):
         return float(np.log(most[used] / least[used]).max())
 
     def guarantee(self) -> MutualInformation:
-        """Bits on average under the joint law, from the integer table."""
-        before, after = self.guess_rates()
+        """Bits on average under the joint law, of the integer table."""
+        stated = self.statement
         return MutualInformation(
-            self.bits,
-            self.distortion,
+            stated.bits,
+            stated.distortion,
             self.secret,
             self.prior,
-            guesses=(min(1.0, before), min(1.0, max(before, after))),  # floats may err by an ulp
-            maximal_bits=max(0.0, self.maximal_leakage()),
+            guesses=stated.guesses,
+            maximal_bits=stated.maximal_bits,
+            sample=stated.sample,
         )
 
     @cached_property
     def sha256(self) -> str:
-        """A fingerprint of the table and the joint law."""
-        digest = hashlib.sha256()
+        """A fingerprint of the table, keyed by the nonce, and of the law if that is declared."""
+        digest = hashlib.sha256(self.nonce.encode())
         for array in (self.starts, self.outs, self.parts):
             digest.update(array.astype("<i8").tobytes())
-        digest.update(self.joint.astype("<f8").tobytes())
+        if self.law is not None:
+            digest.update(self.law.joint.astype("<f8").tobytes())
         return digest.hexdigest()
 
     def parameters(self) -> dict[str, Any]:
@@ -195,12 +182,12 @@ class ProfileMapping(Mechanism[int]):
             "profiles": len(self.starts) - 1,
             "sha256": self.sha256,
         }
-        if self.printed and len(self.outs) <= _PRINTED:
+        if self.law is not None and len(self.outs) <= _PRINTED:
             told["starts"] = self.starts.tolist()
             told["outs"] = self.outs.tolist()
             told["parts"] = [str(part) for part in self.parts.tolist()]
-            told["far"] = self.far.tolist()
-            told["joint"] = self.joint.tolist()
+            told["far"] = self.law.far.tolist()
+            told["joint"] = self.law.joint.tolist()
         return told
 
     @classmethod
@@ -210,15 +197,15 @@ class ProfileMapping(Mechanism[int]):
             raise ParameterError(
                 "parts", "printed: the card names its table by fingerprint only", None
             )
-        return cls(
+        law = MappingLaw(
             np.array(parameters["starts"], dtype=np.int64),
             np.array(parameters["outs"], dtype=np.int64),
             np.array([int(part) for part in parameters["parts"]], dtype=np.int64),
             np.array(parameters["far"], dtype=np.float64),
             np.array(parameters["joint"], dtype=np.float64),
-            parameters["secret"],
-            parameters["prior"],
-            parameters["unit_of_distortion"],
+        )
+        return cls.under(
+            law, parameters["secret"], parameters["prior"], parameters["unit_of_distortion"]
         )
 
     def __eq__(self, other: object) -> bool:
@@ -229,22 +216,16 @@ class ProfileMapping(Mechanism[int]):
     def __hash__(self) -> int:
         return hash(self.sha256)
 
-    @cached_property
-    def unchanged(self) -> float:
-        """The share of people whose profile is released as it is."""
-        inputs = self.channel.inputs
-        return float(
-            self.joint.sum(axis=0)[inputs] @ (self.channel.chances * (self.outs == inputs))
-        )
-
     def utility(self) -> Utility:
         """Distortion on average over the joint law."""
+        stated = self.statement
+        among = "" if stated.sample is None else ", counted among the people it was learnt from"
         return Utility(
             sentence=(
-                f"on average {show_up(self.distortion)} ({self.unit_of_distortion}); "
-                f"{100 * self.unchanged:.3g} of 100 profiles are released as they are"
+                f"on average {show_up(stated.distortion)} ({self.unit_of_distortion}); "
+                f"{100 * stated.unchanged:.3g} of 100 profiles are released as they are{among}"
             ),
-            mean_absolute_error=self.distortion,
+            mean_absolute_error=stated.distortion,
         )
 
     def how(self) -> How:
@@ -257,10 +238,14 @@ class ProfileMapping(Mechanism[int]):
 
     def evidence(self) -> Evidence:
         """Theorem and assumptions."""
+        if self.statement.sample is None:
+            about = "people come from the joint law the mapping was made for"
+        else:
+            about = "the figures are those of the people it was learnt from"
         return Evidence(
             theorem="docs/theory/mapping.md, Theorem 5",
             assumptions=(
-                "people come from the joint law the mapping was made for",
+                about,
                 "a person's profile is released once",
                 "AES-256 is not broken",
             ),
@@ -294,36 +279,3 @@ class ProfileMapping(Mechanism[int]):
     @cached_property
     def _rows(self) -> Rows:
         return Rows.of(self.starts, self.outs, self.parts)
-
-
-def joint_leak(mapping: ProfileMapping, releases: int) -> float:
-    """Bits that ``releases`` independent draws for one person tell together. Theorem 6."""
-    require(releases >= 1, "releases", releases, "at least 1")
-    size, secrets = len(mapping.starts) - 1, mapping.joint.shape[0]
-    channel = mapping.channel
-    seen: dict[tuple[int, ...], NDArray[np.float64]] = {}
-    for j in range(size):
-        row = slice(channel.starts[j], channel.starts[j + 1])
-        draws = list(zip(channel.outs[row].tolist(), channel.chances[row].tolist(), strict=True))
-        for outcome, chance in _multisets(draws, releases):
-            seen.setdefault(outcome, np.zeros(secrets))
-            seen[outcome] += chance * mapping.joint[:, j]
-    moments = np.array(list(seen.values()))
-    return information(moments, np.asarray(mapping.joint.sum(axis=1))) / math.log(2)
-
-
-def _multisets(
-    draws: list[tuple[int, float]], count: int, first: int = 0
-) -> list[tuple[tuple[int, ...], float]]:
-    """Outcomes of independent draws without their order, and their chances."""
-    if count == 0:
-        return [((), 1.0)]
-    if first == len(draws):
-        return []
-    out, chance = draws[first]
-    found = []
-    for times in range(count + 1):
-        ways = math.comb(count, times) * chance**times
-        for rest, other in _multisets(draws, count - times, first + 1):
-            found.append((tuple(sorted((out,) * times + rest)), ways * other))
-    return found

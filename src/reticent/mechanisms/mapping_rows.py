@@ -85,3 +85,21 @@ def integer_rows(
         parts += [n for _, n in kept]
         starts.append(len(outs))
     return np.array(starts), np.array(outs), np.array(parts, dtype=np.int64)
+
+
+def check_table(
+    starts: NDArray[np.int64], outs: NDArray[np.int64], parts: NDArray[np.int64]
+) -> None:
+    """Refuse what is no table of whole chances: 2**62 for each profile, shared by others."""
+    count = len(starts) - 1
+    require(count > 0, "starts", "none", "of one profile or more")
+    sizes = {len(outs), len(parts), int(starts[-1])}
+    require(len(sizes) == 1, "parts", "other", "one for each entry")
+    inside = bool(((outs >= 0) & (outs < count)).all() and (parts > 0).all())
+    require(inside, "outs", "other", "profiles of the alphabet, each with a chance")
+    rising = int(starts[0]) == 0 and bool((np.diff(starts) > 0).all())
+    require(rising, "starts", "other", "rising: a chance for each profile")
+    whole = np.add.reduceat(parts.astype(object), starts[:-1])  # cannot overflow
+    require(bool((whole == WHOLE).all()), "parts", "other", "whole: 2**62 for each profile")
+    pairs = np.unique(np.repeat(np.arange(count), np.diff(starts)) * count + outs)
+    require(len(pairs) == len(outs), "outs", "twice the same", "distinct in each row")

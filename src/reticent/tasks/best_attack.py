@@ -18,6 +18,7 @@ import numpy as np
 
 from reticent.errors import require
 from reticent.mechanisms.mapping import ProfileMapping
+from reticent.mechanisms.mapping_law import MappingLaw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,18 +112,18 @@ def _variance(values: NDArray[np.float64]) -> float:
     return float(values.var(ddof=1)) if len(values) > 1 else 0.25
 
 
-def bayes_scores(mapping: ProfileMapping, released: NDArray[np.int64]) -> NDArray[np.float64]:
+def bayes_scores(law: MappingLaw, released: NDArray[np.int64]) -> NDArray[np.float64]:
     """p(secret 1 | released profile) under the joint law: no ranking of releases is better."""
-    moments = mapping.moments
-    require(moments.shape[1] == 2, "mapping", moments.shape[1], "one of a secret with two values")
+    moments = law.moments
+    require(moments.shape[1] == 2, "law", moments.shape[1], "one of a secret with two values")
     mass = moments.sum(axis=1)
     chances = np.where(mass > 0, moments[:, 1] / np.where(mass > 0, mass, 1), 0.5)
     return np.asarray(chances[released])
 
 
-def bayes_curve(mapping: ProfileMapping) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def bayes_curve(law: MappingLaw) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """False and true rates of the best attacker on releases, exactly: no curve is above."""
-    return best_curve(mapping.moments)
+    return best_curve(law.moments)
 
 
 def best_curve(
@@ -142,9 +143,9 @@ def best_curve(
     return rates[:, 0], rates[:, 1]
 
 
-def bayes_auc(mapping: ProfileMapping) -> float:
+def bayes_auc(law: MappingLaw) -> float:
     """The area under ``bayes_curve``; people at the same place count half."""
-    false_rates, true_rates = bayes_curve(mapping)
+    false_rates, true_rates = bayes_curve(law)
     return min(1.0, float(np.trapezoid(true_rates, false_rates)))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from reticent.tasks.recoding import Recoding
     from reticent.tasks.similarity import Similarity
 
 HISTOGRAM: Final = (
@@ -24,6 +25,9 @@ PROFILE: Final = (
     "a second draw for the same person, or one through another mapping: together they tell more",
     "people unlike those the mapping was learnt from: about them it may tell more",
 )
+_WITHHELD: Final = (
+    "who sees that a profile is withheld: they know that the mapping does not know it",
+)
 COMPARED: Final = (
     "knowledge of whose data are held: the list of people is public",
     "facts about groups that hold without this person",
@@ -33,6 +37,11 @@ _SIZES: Final = (
     "sizes of profiles: they enter exactly and are not protected",
     "knowledge that an item is there: with exact sizes a weight of 0 does not hide that",
 )
+
+
+def profile_caveats(recoding: Recoding) -> tuple[str, ...]:
+    """Those of a profile; what is withheld with certainty says that it was."""
+    return PROFILE if recoding.unknown == "nearest" else (*PROFILE, *_WITHHELD)
 
 
 def unprotected_sizes(mechanism: Similarity) -> tuple[str, ...]:

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reticent.errors import ParameterError, require
+from reticent.guarantees.samples import HeldOut, Sample
 from reticent.mechanisms.mapping import ProfileMapping
+from reticent.mechanisms.mapping_law import MappingLaw
 from reticent.optim.distances import Distance
 from reticent.optim.mapping import Channel, Problem, Progress, Solution
 from reticent.optim.mapping_baselines import MOST_PERFECT, perfect_privacy
 from reticent.optim.mapping_newton import solve_mapping
-from reticent.tasks.leakage import BITS, corrected_bits, leaks
+from reticent.tasks.leakage import BITS, each_secret, leaks
 from reticent.tasks.recoding import Alphabet, Measure, Recoding, Unknown
 
 if TYPE_CHECKING:
@@ -71,26 +73,38 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learnt:
-    """A recoding and what is known about it; bits are of the table that is really used."""
+    """A recoding, and the people's law that it was learnt from, which it does not hold itself.
+
+    Figures here are in full precision, of the table that is really used and of these people.
+    """
 
     recoding: Recoding
     alphabet: Alphabet
+    law: MappingLaw
     solution: Solution
     untouched_bits: float
-    corrected_bits: float
     cost_of_epsilon: float
     least_distortion: float = 0.0  # no mapping within the limit on the leak has less
     finished: bool = True  # False if the search was stopped before it was sure
 
     @property
     def leak_bits(self) -> float:
-        """On average, under the joint law that was learnt."""
-        return self.recoding.mechanism.bits
+        """On average over training people."""
+        return self.law.bits
 
     @property
     def distortion(self) -> float:
-        """On average, of people in the alphabet."""
-        return self.recoding.mechanism.distortion
+        """On average over training people, once they are in the alphabet."""
+        return self.law.distortion
+
+    def tested(self, found: HeldOut) -> Learnt:
+        """The same, with what was found among people held out: it goes into file and cards."""
+        mechanism = self.recoding.mechanism
+        stated = mechanism.statement
+        assert stated.sample is not None  # noqa: S101, it was learnt
+        sample = replace(stated.sample, held_out=found)
+        mechanism = replace(mechanism, statement=replace(stated, sample=sample))
+        return replace(self, recoding=replace(self.recoding, mechanism=mechanism))
 
 
 def learn_mapping(
@@ -113,6 +127,9 @@ def learn_mapping(
     (True, True)
     """
     measure = Measure() if measure is None else measure
+    everywhere = limits.epsilon is None or unknown == "nearest"
+    rule = "nearest where epsilon is given: withheld or refused, a profile is unknown for certain"
+    require(everywhere, "unknown", unknown, rule)
     alphabet = alphabet.distinct()
     wide = alphabet.profiles.shape[1]
     names = tuple(f"column {k + 1}" for k in range(wide)) if columns is None else tuple(columns)
@@ -122,22 +139,19 @@ def learn_mapping(
     channel = solution.channel
     if limits.epsilon is not None:
         channel = floored(channel, float(limits.epsilon))
-    mechanism = ProfileMapping.of(
-        channel,
-        joint,
-        distance,
+    law = MappingLaw.of(channel, joint, distance)
+    mechanism = ProfileMapping.learnt(
+        law,
+        Sample(int(alphabet.counts.sum()), len(alphabet.profiles)),
         secret=secret,
-        prior=f"counts of {int(alphabet.counts.sum())} people",
+        by_secret=each_secret(secret, law.channel, joint, alphabet.secrets),
         unit_of_distortion=measure.unit,
-        printed=False,
     )
-    cost = 0.0 if limits.epsilon is None else mechanism.distortion - solution.distortion
-    recoding = Recoding(
-        names, alphabet.profiles, alphabet.secrets, mechanism, measure, unknown, radius
-    )
-    figures = corrected_bits(alphabet.counts)
+    cost = 0.0 if limits.epsilon is None else law.distortion - solution.distortion
+    recoding = Recoding(names, alphabet.profiles, mechanism, measure, unknown, radius)
+    untouched = Problem.of(joint, distance, 0.0).untouched * BITS
     sure = not search.stopped
-    return Learnt(recoding, alphabet, solution, *figures, cost, search.least, sure)
+    return Learnt(recoding, alphabet, law, solution, untouched, cost, search.least, sure)
 
 
 def trade_off(

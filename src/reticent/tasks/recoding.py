@@ -27,6 +27,7 @@ from reticent.data.people_tables import in_ranges
 from reticent.errors import ParameterError, require
 from reticent.mechanisms.base import Release
 from reticent.mechanisms.mapping import ProfileMapping
+from reticent.mechanisms.mapping_law import MappingLaw
 from reticent.mechanisms.reading import read_reals
 from reticent.noise import Source
 from reticent.optim.distances import Distance, distance_matrix, hamming, squared_euclidean
@@ -100,7 +101,7 @@ class Alphabet:
 
     @classmethod
     def of_counts(cls, public: ArrayLike, private: ArrayLike, counts: ArrayLike) -> Alphabet:
-        """The same of people counted elsewhere; profiles that mix types are in the order given."""
+        """The same of people counted elsewhere; in the order of their values."""
         public, private, counts = np.asarray(public), np.asarray(private), np.asarray(counts)
         same = public.ndim == 2 and len(public) == len(private) > 0
         require(same, "private", f"shape {private.shape}", "a row for each row of a table of some")
@@ -166,7 +167,6 @@ class Recoding:
 
     columns: tuple[str, ...]
     profiles: NDArray[Any]
-    secrets: NDArray[Any]
     mechanism: ProfileMapping
     measure: Measure = Measure()
     unknown: Unknown = "nearest"
@@ -213,6 +213,16 @@ class Recoding:
             raise ParameterError("profile", "within the declared radius", "another one")
         return -1
 
+    def worst_case_epsilon(self) -> float:
+        """The local-DP epsilon of a release; infinite where it shows that a profile is unknown."""
+        return self.mechanism.worst_case_epsilon() if self.unknown == "nearest" else math.inf
+
+    def under(self, counts: NDArray[np.int64]) -> MappingLaw:
+        """What the mapping leaks and changes among people counted, [secret, profile]."""
+        table = self.mechanism
+        far = table.channel.distances(self.measure.distance(self.profiles))
+        return MappingLaw(table.starts, table.outs, table.parts, far, counts / counts.sum())
+
     @cached_property
     def alphabet(self) -> Places:
         """The profiles, to be found by their cells."""
@@ -220,7 +230,10 @@ class Recoding:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of everything that decides what is released: names, profiles, table, rules."""
+        """Of everything that decides what is released: names, profiles, table, rules.
+
+        The nonce of a learnt mapping is in it: it tells nothing to who has not got the file.
+        """
         told = (
             self.columns,
             self.profiles.tolist(),
@@ -335,13 +348,26 @@ def _with_gaps(frame: Frame, name: Any) -> list[Any]:
 
 
 def _distinct(table: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Distinct rows in order, and the number of each row's; also for columns of mixed types."""
+    """Distinct rows in order, and the number of each row's; also for columns of mixed types.
+
+    The order is that of the values, never that in which people come.
+    """
     if table.dtype != object:
         rows, which = np.unique(table, axis=0, return_inverse=True)
         return rows, which.reshape(-1)
-    places: dict[tuple[Any, ...], int] = {}
-    which = np.array([places.setdefault(tuple(row), len(places)) for row in table.tolist()])
+    found = [tuple(row) for row in table.tolist()]
+    places = {row: at for at, row in enumerate(sorted(set(found), key=_order))}
     rows = np.empty((len(places), table.shape[1]), dtype=object)
     for row, place in places.items():
         rows[place] = row
-    return rows, which
+    return rows, np.array([places[row] for row in found])
+
+
+def _order(row: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
+    """By kind, then by value: numbers as such, everything else as text."""
+    return tuple(
+        ("", cell, type(cell).__name__)
+        if isinstance(cell, (int, float))
+        else (type(cell).__name__, 0, str(cell))
+        for cell in row
+    )

@@ -2,8 +2,10 @@
 
 Not here  what a recoding is (recoding.py), where files lie (cli/).
 
-The text holds the joint law of profiles and secrets that the promise is computed from: statistics
-of the people it was learnt from, which is no differentially private release of them.
+The text holds what drawing needs: the profiles, the chances of what each becomes, and how often
+each is released (a gateway draws from that in place of who withholds). Of the law of profiles and
+secrets it holds figures to three digits, and no value of a secret. Still it is learnt from people
+without noise: it is no differentially private release of them.
 """
 
 from __future__ import annotations
@@ -18,13 +20,19 @@ import numpy as np
 
 from reticent.errors import ParameterError, require
 from reticent.mechanisms.mapping import ProfileMapping
-from reticent.optim.mapping import Channel
+from reticent.mechanisms.mapping_statement import Statement
 from reticent.tasks.recoding import Measure, Recoding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SCHEMA = "profile-mapping/1"
+SCHEMA = "profile-mapping/2"
+_FIRST = "profile-mapping/1"  # held the joint law
+
+_AGAIN = (
+    "learnt again with reticent fit mapping: version 0.1 wrote the joint table of its training "
+    "people into the file; delete that file and its copies"
+)
 
 
 def recoding_to_json(recoding: Recoding) -> str:
@@ -32,23 +40,26 @@ def recoding_to_json(recoding: Recoding) -> str:
     if callable(recoding.measure.kind):
         raise ParameterError("measure", "hamming or squared in a file", "a function")
     mechanism = recoding.mechanism
+    learnt = mechanism.law is None and mechanism.nonce != ""
+    require(learnt, "mechanism", "one of a declared law", "learnt from people (learn_mapping)")
     categories, codes = _coded(recoding.profiles)
     data: dict[str, Any] = {
         "schema": SCHEMA,
         "sha256": mechanism.sha256,
+        "nonce": mechanism.nonce,
         "secret": mechanism.secret,
         "prior": mechanism.prior,
+        "statement": mechanism.statement.to_dict(),
         "measure": {"kind": recoding.measure.kind, "weights": recoding.measure.weights},
         "unknown": recoding.unknown,
         "radius": None if math.isinf(recoding.radius) else recoding.radius,
         "columns": list(recoding.columns),
         "categories": categories,
         "profiles": codes,
-        "secrets": recoding.secrets.tolist(),
         "starts": mechanism.starts.tolist(),
         "outs": mechanism.outs.tolist(),
         "parts": [str(part) for part in mechanism.parts.tolist()],
-        "joint": mechanism.joint.tolist(),
+        "cover": mechanism.cover.tolist(),
         "widths": dict(recoding.widths),
     }
     data["file_sha256"] = _fingerprint(data)
@@ -63,6 +74,8 @@ def recoding_from_json(text: str) -> Recoding:
         raise ParameterError("mapping", "JSON", f"line {error.lineno}: {error.msg}") from None
     except ValueError:  # a number of thousands of digits
         raise ParameterError("mapping", "JSON", "a number that is too long") from None
+    if isinstance(data, dict) and data.get("schema") == _FIRST:
+        raise ParameterError("mapping", _AGAIN, f"one of version 0.1 ({_FIRST})")
     known = isinstance(data, dict) and data.get("schema") == SCHEMA
     require(known, "mapping", "another file", f"of schema {SCHEMA}")
     whole = data.get("file_sha256") == _fingerprint(data)
@@ -88,23 +101,26 @@ def _recoding(data: Mapping[str, Any]) -> Recoding:
     ordered = len(starts) > 1 and starts[0] == 0 and bool((np.diff(starts) > 0).all())
     within = bool(((outs >= 0) & (outs < len(profiles))).all()) and len(profiles) == len(starts) - 1
     require(ordered and within and starts[-1] == len(outs), "mapping", "other", "a whole table")
-    far = Channel(starts, outs, np.ones(len(outs))).distances(measure.distance(profiles))
-    joint = np.array(data["joint"], dtype=np.float64)
     mechanism = ProfileMapping(
-        starts, outs, parts, far, joint, data["secret"], data["prior"], measure.unit, printed=False
+        starts,
+        outs,
+        parts,
+        np.array(data["cover"], dtype=np.float64),
+        Statement.from_dict(data["statement"]),
+        data["secret"],
+        data["prior"],
+        measure.unit,
+        nonce=data["nonce"],
     )
-    texts = all(isinstance(data[name], str) and data[name] for name in ("secret", "prior"))
-    require(texts, "mapping", "other", "one that names its secret and its prior")
+    texts = all(isinstance(data[name], str) and data[name] for name in ("secret", "prior", "nonce"))
+    require(texts, "mapping", "other", "one that names its secret, its prior and its nonce")
     plain = (str, int, float, bool, type(None))
     named = all(isinstance(value, plain) for held in data["categories"] for value in held)
     require(named, "mapping", "other", "of plain values")
     radius = math.inf if data["radius"] is None else float(data["radius"])
-    secrets = np.empty((len(data["secrets"]), len(data["secrets"][0])), dtype=object)
-    secrets[:] = data["secrets"]
     return Recoding(
         tuple(map(str, data["columns"])),
         profiles,
-        secrets,
         mechanism,
         measure,
         data["unknown"],

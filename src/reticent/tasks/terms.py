@@ -207,18 +207,18 @@ class ProfileTerms:
         return secret_bits(self.recoding)
 
     @cached_property
-    def _chances(self) -> NDArray[np.float64]:
-        return np.asarray(np.cumsum(self.recoding.mechanism.joint.sum(axis=0)))
+    def _cover(self) -> NDArray[np.float64]:
+        return np.asarray(np.cumsum(self.recoding.mechanism.cover))
 
     def draw(self, profile: Sequence[Any], permitted: bool, source: Source) -> tuple[Any, ...]:
-        """One draw for the person, or for somebody drawn from the law of the mapping."""
+        """One draw for the person, or a profile drawn as often as it is released in all."""
         row = np.empty((1, len(profile)), dtype=object)
         row[0] = list(profile)
         own = int(self.recoding.places(row)[0])
-        at = np.searchsorted(self._chances, source.bits(53) / 2**53, side="right")
-        other = min(int(at), len(self._chances) - 1)
-        drawn = self.recoding.mechanism.release(own if permitted else other, source).value
-        return tuple(self.recoding.profiles[drawn].tolist())
+        at = np.searchsorted(self._cover, source.bits(53) / 2**53 * self._cover[-1], side="right")
+        other = min(int(at), len(self._cover) - 1)
+        drawn = self.recoding.mechanism.release(own, source).value
+        return tuple(self.recoding.profiles[drawn if permitted else other].tolist())
 
 
 def item_weights(preferences: Preferences, provider: str, places: Mapping[str, int]) -> Whole:

@@ -98,20 +98,23 @@ def mapping_tables(
     mapping: ProfileMapping,
 ) -> tuple[Table, Table, Mapping[tuple[Any, Any], Fraction]]:
     """Rows, joint law and distances of a mapping, exactly as it holds them."""
+    law = mapping.law
+    require(law is not None, "mapping", "one learnt from people", "of a declared joint law")
+    assert law is not None  # noqa: S101, for the type checker
     rows: dict[Any, dict[Any, Fraction]] = {}
     distance: dict[tuple[Any, Any], Fraction] = {}
     starts, outs = mapping.starts.tolist(), mapping.outs.tolist()
-    parts, far = mapping.parts.tolist(), mapping.far.tolist()
+    parts, far = mapping.parts.tolist(), law.far.tolist()
     for j, (low, high) in enumerate(pairwise(starts)):
         rows[j] = {outs[e]: Fraction(parts[e], 1 << 62) for e in range(low, high)}
         distance |= {(j, outs[e]): Fraction(far[e]) for e in range(low, high)}
-    exact = [[Fraction(chance) for chance in law] for law in mapping.joint.tolist()]
-    total = sum((chance for law in exact for chance in law), Fraction(0))
+    exact = [[Fraction(chance) for chance in row] for row in law.joint.tolist()]
+    total = sum((chance for row in exact for chance in row), Fraction(0))
     joint = {
-        a: {j: chance / total for j, chance in enumerate(law) if chance}
-        for a, law in enumerate(exact)
+        a: {j: chance / total for j, chance in enumerate(row) if chance}
+        for a, row in enumerate(exact)
     }
-    return rows, {a: law for a, law in joint.items() if law}, distance
+    return rows, {a: row for a, row in joint.items() if row}, distance
 
 
 def _check(rows: Table, joint: Table) -> None:

@@ -13,7 +13,7 @@ from scipy import stats
 
 from reticent.errors import ParameterError
 from reticent.guarantees.card import Scope
-from reticent.mechanisms import ProfileMapping, joint_leak, rebuild, verify
+from reticent.mechanisms import MappingLaw, ProfileMapping, joint_leak, rebuild, verify
 from reticent.mechanisms.mapping_rows import _FEW, BITS, Rows, integer_rows
 from reticent.noise import Source
 from reticent.optim.distances import hamming
@@ -84,14 +84,14 @@ def test_the_leak_is_that_of_the_rounded_table() -> None:
         moments = {i: np.zeros(secrets) for i in range(8)}
         for j, row in enumerate(exact_rows(mapping)):
             for i, chance in row.items():
-                moments[i] = moments[i] + float(chance) * mapping.joint[:, j]
-        bits = leak_of(moments, mapping.joint.sum(axis=1))
+                moments[i] = moments[i] + float(chance) * mapping.law.joint[:, j]
+        bits = leak_of(moments, mapping.law.joint.sum(axis=1))
         assert bits - 1e-12 <= mapping.guarantee().bits <= bits + 1e-9
 
 
 def test_the_distortion_is_that_of_the_rounded_table() -> None:
     mapping, dense = some_mapping(), DISTANCE.dense()
-    mass = mapping.joint.sum(axis=0)
+    mass = mapping.law.joint.sum(axis=0)
     far = sum(
         float(chance) * dense[j, i] * mass[j]
         for j, row in enumerate(exact_rows(mapping))
@@ -191,7 +191,7 @@ def test_draws_pass_chi_square_and_a_wrong_table_does_not() -> None:
 
 def test_theorem_6_several_releases_are_computed_together() -> None:
     mapping = some_mapping(delta=0.15)
-    rows, prior = exact_rows(mapping), mapping.joint.sum(axis=1)
+    rows, prior = exact_rows(mapping), mapping.law.joint.sum(axis=1)
     for releases in (1, 2, 3):
         moments: dict[object, np.ndarray] = {}
         for j, row in enumerate(rows):
@@ -199,22 +199,22 @@ def test_theorem_6_several_releases_are_computed_together() -> None:
                 outcome = tuple(i for i, _ in draws)
                 chance = math.prod(float(c) for _, c in draws)
                 held = moments.setdefault(outcome, np.zeros(len(prior)))
-                moments[outcome] = held + chance * mapping.joint[:, j]
-        assert joint_leak(mapping, releases) == pytest.approx(leak_of(moments, prior), abs=1e-9)
-    assert joint_leak(mapping, 2) > joint_leak(mapping, 1)
+                moments[outcome] = held + chance * mapping.law.joint[:, j]
+        assert joint_leak(mapping.law, releases) == pytest.approx(leak_of(moments, prior), abs=1e-9)
+    assert joint_leak(mapping.law, 2) > joint_leak(mapping.law, 1)
 
 
 def test_theorem_7_the_best_guesser() -> None:
     mapping = some_mapping(secrets=3)
-    before, after = mapping.guess_rates()
-    assert before == pytest.approx(mapping.joint.sum(axis=1).max())
+    before, after = mapping.law.guess_rates()
+    assert before == pytest.approx(mapping.law.joint.sum(axis=1).max())
     best = 0.0
     for guesses in itertools.product(range(3), repeat=8):  # every rule that guesses
-        right = sum(mapping.moments[i, a] for i, a in enumerate(guesses))
+        right = sum(mapping.law.moments[i, a] for i, a in enumerate(guesses))
         best = max(best, right)
     assert after == pytest.approx(best)
     assert after >= before - 1e-12
-    assert math.log2(after / before) <= mapping.maximal_leakage() + 1e-12
+    assert math.log2(after / before) <= mapping.law.maximal_leakage() + 1e-12
 
 
 def test_worst_case_epsilon_is_infinite_unless_outputs_are_shared() -> None:
@@ -243,14 +243,17 @@ def test_a_law_that_is_none_is_refused(joint) -> None:
     """A promise computed from it would mean nothing."""
     mapping = some_mapping()
     with pytest.raises(ParameterError, match="probabilities that sum to 1"):
-        replace(mapping, joint=joint)
+        replace(mapping.law, joint=joint)
 
 
 def test_an_output_twice_in_a_row_is_refused() -> None:
     half = np.array([1 << 61, 1 << 61] * 8)
     outs = np.repeat(np.arange(8), 2)
     with pytest.raises(ParameterError, match="distinct in each row"):
-        ProfileMapping(np.arange(9) * 2, outs, half, np.zeros(16), some_joint(), "x")
+        MappingLaw(np.arange(9) * 2, outs, half, np.zeros(16), some_joint())
+    good = some_mapping()
+    with pytest.raises(ParameterError, match="distinct in each row"):
+        replace(good, starts=np.arange(9) * 2, outs=outs, parts=half)
 
 
 def test_cards_hold_and_changed_ones_do_not() -> None:
@@ -294,4 +297,4 @@ def test_wrong_tables_are_refused() -> None:
     with pytest.raises(ParameterError, match="probabilities"):
         ProfileMapping.of(good.channel, some_joint()[:, :7], DISTANCE, secret="x")
     with pytest.raises(ParameterError, match="releases"):
-        joint_leak(good, 0)
+        joint_leak(good.law, 0)

@@ -29,7 +29,7 @@ def release(delta: float):
 @pytest.mark.parametrize("delta", [0.02, 0.12])
 def test_theorem_7_no_attacker_beats_bayes(delta) -> None:
     mapping, released = release(delta)
-    best = bayes_auc(mapping.mechanism_)
+    best = bayes_auc(mapping.learnt_.law)
     train, test = slice(0, 2000), slice(2000, 4000)
     found = attack(
         {"raw": PEOPLE[train], "released": released[train]},
@@ -46,12 +46,12 @@ def test_theorem_7_no_attacker_beats_bayes(delta) -> None:
 def test_the_best_area_is_that_of_the_bayes_scores() -> None:
     mapping, _ = release(0.05)
     drawn = mapping.mechanism_.release_many(mapping.recoding_.places(PEOPLE), Source.seeded(4))
-    measured = roc_auc_score(INCOME, bayes_scores(mapping.mechanism_, drawn))
-    assert measured == pytest.approx(bayes_auc(mapping.mechanism_), abs=0.02)
+    measured = roc_auc_score(INCOME, bayes_scores(mapping.learnt_.law, drawn))
+    assert measured == pytest.approx(bayes_auc(mapping.learnt_.law), abs=0.02)
 
 
 def test_the_best_area_tends_to_a_coin_as_the_leak_tends_to_nothing() -> None:
-    areas = [bayes_auc(release(delta)[0].mechanism_) for delta in (0.0, 0.05, 0.15, 0.6)]
+    areas = [bayes_auc(release(delta)[0].learnt_.law) for delta in (0.0, 0.05, 0.15, 0.6)]
     assert areas == sorted(areas, reverse=True)
     assert areas[0] > 0.75
     assert areas[-1] == pytest.approx(0.5, abs=0.03)
@@ -83,7 +83,7 @@ def test_ties_count_half() -> None:
 
 def test_the_best_curve_is_concave_and_ends_in_the_corners() -> None:
     mapping, _ = release(0.05)
-    false_rates, true_rates = bayes_curve(mapping.mechanism_)
+    false_rates, true_rates = bayes_curve(mapping.learnt_.law)
     assert (false_rates[0], true_rates[0]) == (0, 0)
     assert false_rates[-1] == pytest.approx(1)
     assert true_rates[-1] == pytest.approx(1)

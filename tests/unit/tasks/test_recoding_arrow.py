@@ -54,7 +54,7 @@ def identity(columns: list[str], profiles: Any, **more: Any) -> Recoding:
     mechanism = ProfileMapping.of(
         Channel.identity(n), joint, hamming(np.arange(n)[:, None]), secret="x"
     )
-    return Recoding(tuple(columns), profiles, np.array([[0], [1]]), mechanism, **more)
+    return Recoding(tuple(columns), profiles, mechanism, **more)
 
 
 def table(rows: list[list[Any]], wide: int) -> np.ndarray:
@@ -276,7 +276,7 @@ def spread(**more: Any) -> Recoding:
     channel = Channel(np.arange(5) * 4, outs, np.tile([0.4, 0.3, 0.2, 0.1], 4))
     joint = np.array([[0.2, 0.1, 0.1, 0.1], [0.05, 0.15, 0.2, 0.1]])
     mechanism = ProfileMapping.of(channel, joint, hamming(profiles), secret="income")
-    made = Recoding(("age", "home"), profiles, np.array([[0], [1]]), mechanism)
+    made = Recoding(("age", "home"), profiles, mechanism)
     return replace(made, **more)
 
 
