@@ -23,15 +23,16 @@ def nano_down(epsilon: Fraction) -> int:
     return math.floor(epsilon * NANO)
 
 
-def show_up(value: float, digits: int = 4) -> str:
+def show_up(value: float | Decimal, digits: int = 4) -> str:
     """A bound to a few digits, rounded up: rounded down, a sentence that states it is false.
 
     >>> show_up(4.38203), show_up(1.5), show_up(12345.6)
     ('4.383', '1.5', '12350')
-    >>> show_up(1.23e-12, 2)
-    '1.3e-12'
+    >>> show_up(1.23e-12, 2), show_up(0.05)
+    ('1.3e-12', '0.05')
     """
-    rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(value).normalize()
+    told = repr(float(value))  # 0.05 is meant, and not the binary fraction a little above it
+    rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(told).normalize()
     return format(rounded, "f" if -5 < rounded.adjusted() < 15 else "e")
 
 

@@ -74,17 +74,18 @@ def test_consequences_come_first(cli, here) -> None:
         assert words in ended.out
     assert "is no differentially private release" in ended.err
     assert "--at-least 10 leaves them out" in ended.err
-    assert "the promise is an average over people like these" in ended.err
+    assert "the bits are an average over these people" in ended.err
     recoding = recoding_from_json((here / "m.json").read_text(encoding="utf-8"))
     assert recoding.widths == {"age": 10}
-    assert recoding.mechanism.distortion <= 0.1 + 1e-9
+    assert recoding.mechanism.statement.distortion <= 0.1
 
 
 def test_fit_as_json(cli) -> None:
     told = cli(*FIT, "--bins", "age=10", "--leak", "0.02", "--out", "m.json", "--json").json
     assert told["schema"] == "fit-mapping/1"
     assert told["bits"]["at_least"] <= told["bits"]["released"] <= 0.02
-    assert told["bits"]["corrected"] <= told["bits"]["untouched"]
+    assert told["bits"]["released"] <= told["bits"]["untouched"]
+    assert "corrected" not in told["bits"]
     guesses = told["right_guesses"]
     assert guesses["no_profile"] <= guesses["released"] <= guesses["profile"]
     assert (told["certified"], told["stopped"], told["held_out"]) == (True, None, None)
@@ -121,17 +122,21 @@ def test_people_held_out_are_not_learnt_from(cli) -> None:
     assert told["held_out"]["people"] + told["held_out"]["left_out"] == 100
     ended = cli(*FIT, *words, "n.json")
     assert "100 people held out" in ended.out
-    assert "released, chance taken off" in ended.out
-    assert told["held_out"]["released"] <= told["held_out"]["released_by_count"]
-    assert told["held_out"]["exceeds"] is ("are told about more than promised" in ended.err)
+    assert "people of their population" in ended.out
+    assert told["held_out"]["released"] <= told["held_out"]["at_most"]
+    assert told["held_out"]["confidence"] == 0.95
+    assert told["held_out"]["exceeds"] is ("people held out are told about more" in ended.err)
 
 
 def test_people_held_out_who_are_told_about_more_are_said(cli, monkeypatch) -> None:
-    monkeypatch.setattr("reticent.tasks.leakage.less_chance", lambda channel, counts: (0.9, 0.8))
+    monkeypatch.setattr(
+        "reticent.tasks.held_out.leak_limit", lambda channel, counts, expected: (0.8, 0.9)
+    )
     words = ("--bins", "age=10", "--delta", "0.1", "--held-out", "0.25", "--out", "m.json")
     ended = cli(*FIT, *words)
-    assert "0.8 bits as they are, 0.8 released, chance taken off" in ended.out
-    assert "people it has not seen are told about more than promised" in ended.err
+    assert "0.8 released" in ended.out
+    assert "at most 0.9 with 95 % confidence" in ended.out
+    assert "people held out are told about more (0.8 bits" in ended.err
 
 
 def test_rare_profiles_can_be_left_out_of_the_file(cli, here) -> None:
@@ -195,7 +200,7 @@ def test_who_people_are_is_no_part_of_a_profile(cli, here) -> None:
 
 def test_the_mapping_and_the_store_are_for_their_owner_only(cli, here) -> None:
     ended = cli(*FIT, "--bins", "age=10", "--delta", "0.1", "--out", "m.json")
-    assert "keep it private: it tells how the secret goes with profiles" in ended.err
+    assert "keep it private: people's data shaped it, without noise" in ended.err
     assert cli(*RELEASE, "--person", "p1", "--once", "s.json", "--yes").code == 0
     for name in ("m.json", "s.json"):
         assert (here / name).stat().st_mode & 0o777 == 0o600
@@ -565,7 +570,7 @@ def test_a_dry_run_reads_nobody(cli, fitted) -> None:
     (fitted / "people.csv").unlink()
     ended = cli(*RELEASE, "--person", "p3", "--dry-run")
     assert ended.code == 0
-    assert "The best guess of income is right for" in ended.out
+    assert "the best guess of income is right for" in ended.out
     assert "nothing was read or released" in ended.err
 
 
@@ -578,7 +583,7 @@ def test_a_dry_run_reads_nobody(cli, fitted) -> None:
         ('"clerk"', '"smyth"'),
         ('"widths":{"age":10.0}', '"widths":{}'),
         ('"parts":["', '"parts":["1'),
-        ('"schema":"profile-mapping/1"', '"schema":"other/1"'),
+        ('"schema":"profile-mapping/2"', '"schema":"other/1"'),
         ('{"schema"', '"schema"'),
         ('"starts":', '"begins":'),
     ],
@@ -797,3 +802,61 @@ def test_attack_without_its_extra_says_what_to_install(cli, fitted, monkeypatch)
     ended = cli(*ATTACK)
     assert ended.code == 4
     assert "pip install 'reticent[learn]'" in ended.err
+
+
+def test_people_held_out_are_in_the_file_and_on_cards(cli, here) -> None:
+    words = ("--bins", "age=10", "--delta", "0.1", "--held-out", "0.25", "--out", "m.json")
+    told = cli(*FIT, *words, "--json").json["held_out"]
+    stated = json.loads((here / "m.json").read_text(encoding="utf-8"))["statement"]["sample"]
+    assert stated["people"] == 300
+    found = stated["held_out"]
+    assert (found["bits"], found["at_most"]) == (told["released"], told["at_most"])
+    ended = cli(*RELEASE, "--person", "p3", "--yes", "--card", "card.json")
+    assert f"of {found['people']} held out, at most {found['at_most']}" in ended.err
+    card = json.loads((here / "card.json").read_text(encoding="utf-8"))
+    (said,) = [text for text in card["words"]["also"] if "other people of the same table" in text]
+    assert f"at most {found['at_most']}, with 95 % confidence" in said
+    assert cli("card", "verify", "card.json", "--mapping", "m.json").code == 0
+    held = card["event"]["loss"]["sample"]["held_out"]
+    text = (here / "card.json").read_text(encoding="utf-8")
+    low = text.replace(f'"at_most": {held["at_most"]}', f'"at_most": {held["bits"]}')
+    assert low != text
+    (here / "low.json").write_text(low, encoding="utf-8")
+    assert cli("card", "verify", "low.json", "--mapping", "m.json").code == 1
+
+
+def test_without_people_held_out_nothing_is_said_of_others(cli, fitted) -> None:
+    ended = cli(*RELEASE, "--person", "p3", "--yes", "--card", "card.json")
+    assert "of others it may tell more" in ended.err
+    also = json.loads((fitted / "card.json").read_text(encoding="utf-8"))["words"]["also"]
+    assert any("how much was not measured" in text for text in also)
+    assert any("are not protected" in text for text in also)
+
+
+@pytest.mark.parametrize("rule", ["withhold", "refuse"])
+def test_a_worst_case_does_not_go_with_withholding(cli, here, rule) -> None:
+    words = ("--bins", "age=20", "--delta", "0.1", "--epsilon", "1", "--out", "m.json")
+    ended = cli(*FIT, *words, "--unknown", rule, "--radius", "0.1")
+    assert (ended.code, ended.out) == (2, "")
+    assert "--epsilon goes with --unknown nearest only" in ended.err
+    assert "--unknown nearest keeps the worst case" in ended.err
+    assert not (here / "m.json").exists()
+
+
+def test_who_sees_a_profile_withheld_is_on_the_card(cli, here) -> None:
+    words = ("--bins", "age=10", "--delta", "0.1", "--unknown", "withhold", "--radius", "0.1")
+    told = cli(*FIT, *words, "--out", "m.json", "--json").json
+    assert told["worst_case_epsilon"] is None
+    cli(*RELEASE, "--person", "p3", "--yes", "--card", "card.json")
+    scope = json.loads((here / "card.json").read_text(encoding="utf-8"))["scope"]
+    assert any("the mapping does not know it" in text for text in scope["not_against"])
+    assert cli("card", "verify", "card.json", "--mapping", "m.json").code == 0
+
+
+def test_a_mapping_of_version_0_1_is_refused_with_what_to_do(cli, fitted, mapping) -> None:
+    old = mapping.replace("profile-mapping/2", "profile-mapping/1")
+    (fitted / "m.json").write_text(old, encoding="utf-8")
+    ended = cli(*RELEASE, "--person", "p1", "--yes")
+    assert (ended.code, ended.out) == (2, "")
+    assert "learnt again with reticent fit mapping" in ended.err
+    assert "delete that file and its copies" in ended.err

@@ -441,16 +441,16 @@ def drawn(path: Path, text: str, people: int = 300) -> Counter[tuple[str, str]]:
 
 
 def law(own: bool) -> dict[tuple[str, str], float]:
-    """Of a draw: for the person's profile, or for anybody's."""
+    """Of a draw: for the person's profile, or of what is released in all."""
     made = recoding()
     mechanism = made.mechanism
     profiles = [tuple(row) for row in made.profiles.tolist()]
-    chances = np.zeros(len(profiles))
-    for j, weight in enumerate(mechanism.joint.sum(axis=0).tolist()):
-        share = float(profiles[j] == ("young", "town")) if own else weight
+    chances = mechanism.cover / mechanism.cover.sum()
+    if own:
+        j = profiles.index(("young", "town"))
         row = slice(mechanism.starts[j], mechanism.starts[j + 1])
-        parts = mechanism.parts[row].astype(float)
-        np.add.at(chances, mechanism.outs[row], share * parts / parts.sum())
+        chances = np.zeros(len(profiles))
+        chances[mechanism.outs[row]] = mechanism.channel.chances[row]
     return dict(zip(profiles, chances.tolist(), strict=True))
 
 

@@ -150,7 +150,8 @@ def test_a_seeded_release_promises_nothing() -> None:
 
 def test_mutual_information_is_an_average_without_a_bound() -> None:
     card = card_of(MutualInformation(0.05, 0.1, "gender", "census"))
-    assert card.words.odds.startswith("On average")
+    assert card.words.odds.startswith("If people follow census")
+    assert card.words.odds.endswith("on average.")
     assert card.words.right_at_most == "not bounded"
     assert not card.promise.worst_case
     assert card.promise.epsilon is None
