@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ import numpy as np
 from reticent.amounts import NANO
 from reticent.cli.demo_club import CLUB
 from reticent.cli.demo_tour import PUBLIC, Planned, Step, Tour
-from reticent.cli.profile_wishes import kept_limits
+from reticent.cli.profile_wishes import NEGLIGIBLE, kept_limits
 from reticent.data import ADULT_CATEGORIES, ADULT_SIZE, Table
 from reticent.errors import require
 from reticent.guarantees import RECORD_SUBSTITUTE
@@ -252,6 +253,8 @@ def profile(tour: Tour) -> Step:
 
 def _luck(often: float, *, kept: bool) -> str:
     """Whether a profile was released as it is, and how often that happens to it."""
+    if often == 0:
+        return "Changed: her profile tells too much of the income, and is never kept."
     times = f"{100 * often:.3g}"
     if kept:
         return f"Kept this time ({times} in 100 for her profile)."
@@ -260,7 +263,8 @@ def _luck(often: float, *, kept: bool) -> str:
 
 def _check_limit(recoding: Recoding, wishes: Preferences) -> None:
     told, limit = secret_bits(recoding)[SECRET], wishes.hide[SECRET]
-    require(told <= limit, "leak_bits", float(limit), f"at least what the mapping tells, {told}")
+    kept = Fraction(told) <= limit + NEGLIGIBLE
+    require(kept, "leak_bits", float(limit), f"at least what the mapping tells, {told}")
 
 
 def selections(tour: Tour) -> Step:

@@ -15,7 +15,7 @@ def findings(false_rates, true_rates) -> Findings:
     area = float(np.trapezoid(true_rates, false_rates))
     rates = np.array(false_rates), np.array(true_rates)
     attack = Attack("counting", "released profiles", area, area - 0.02, area + 0.02, *rates)
-    ceiling = make_mapping(Section(MAPPING), Section({}))
+    ceiling = make_mapping(Section(MAPPING), Section({})).law
     return Findings("income", "high", [], [attack], ceiling, np.arange(4000) % 2, 0.5)
 
 
