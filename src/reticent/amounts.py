@@ -6,7 +6,7 @@ Guarantees round up, limits round down, and nothing is ever lost to a float.
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 NANO = 10**9

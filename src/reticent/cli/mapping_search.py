@@ -166,9 +166,8 @@ def tested(
     from reticent.tasks.held_out import held_out
     from reticent.tasks.leakage import counted, leak_under
 
-    secrets = learnt.alphabet.secrets
-    found = held_out(learnt.recoding, secrets, public, private)
-    counts, _ = counted(learnt.recoding, secrets, public, private)
+    found = held_out(learnt.recoding, learnt.alphabet, public, private)
+    counts, _ = counted(learnt.recoding, learnt.alphabet.secrets, public, private)
     before = leak_under(Channel.identity(counts.shape[1]), counts) if found.people else None
     return learnt.tested(found), before
 

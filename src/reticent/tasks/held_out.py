@@ -1,7 +1,7 @@
 """What a mapping tells about people it was not learnt from: counted, and an upper limit for all.
 
 Theory    docs/theory/mapping.md, Theorem 11 (people held out); [YangBarron1998] for the ratio of
-          divergences, [CoverThomas2006] for types
+          divergences
 Notation  m = people held out, K = values of the secret, R = 1 / least chance of one of them,
           I = leakage of the population, I^ = that of the counts, all in nats here
 Not here  the split (cli/mapping_columns.py), what is said of it (guarantees/average_words.py).
@@ -25,20 +25,22 @@ from reticent.tasks.leakage import BITS, counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reticent.tasks.recoding import Recoding
+    from reticent.tasks.recoding import Alphabet, Recoding
 
 _WRONG = 1 - CONFIDENCE
 _DENSITY, _PRIOR, _RARE = 0.6 * _WRONG, 0.2 * _WRONG, 0.2 * _WRONG  # how often each part may fail
+_RAREST = 1e-6  # share of a secret that is aimed at
 _ORDERS = np.linspace(0.01, 0.9, 90)  # of the divergence, less than 1
 
 
 def held_out(
-    recoding: Recoding, secrets: NDArray[Any], public: NDArray[Any], private: NDArray[Any]
+    recoding: Recoding, training: Alphabet, public: NDArray[Any], private: NDArray[Any]
 ) -> HeldOut:
-    """Leakage among people with these profiles and secrets, of those ``secrets`` that are known.
+    """Leakage among people with these profiles and secrets; secrets are those in ``training``.
 
     A profile that is withheld counts as a release of its own: whoever sees it sees that.
     """
+    secrets = training.secrets
     counts, left_out = counted(recoding, secrets, public, private)
     channel = recoding.mechanism.channel
     withheld = Channel(
@@ -49,22 +51,24 @@ def held_out(
     most = math.log2(len(secrets)) if len(secrets) > 1 else 0.0
     if not counts.any():
         return HeldOut(0, left_out, 0.0, up(most))
-    bits, limit = leak_limit(withheld, counts, expected=recoding.mechanism.bits)
+    rarest = float(training.joint.sum(axis=1).min())
+    bits, limit = leak_limit(withheld, counts, expected=recoding.mechanism.bits, rarest=rarest)
     return HeldOut(int(counts.sum()), left_out, up(bits), max(up(bits), up(limit)))
 
 
 def leak_limit(
-    channel: Channel, counts: NDArray[np.int64], *, expected: float
+    channel: Channel, counts: NDArray[np.int64], *, expected: float, rarest: float
 ) -> tuple[float, float]:
     """Bits that leak about people counted [secret, profile], and an upper limit for all others.
 
-    The limit holds in ``CONFIDENCE`` of samples. ``expected``, which must not depend on these
-    people, is where it is made tightest. Theorem 11.
+    The limit holds in ``CONFIDENCE`` of samples, whatever is ``expected`` (in bits) and how rare
+    the ``rarest`` secret is thought to be: there it is tightest. Both are to be known before these
+    people are looked at, as from training people. Theorem 11.
 
     >>> counts = np.array([[400, 100], [100, 400]])
-    >>> bits, limit = leak_limit(Channel.identity(2), counts, expected=0.3)
+    >>> bits, limit = leak_limit(Channel.identity(2), counts, expected=0.3, rarest=0.5)
     >>> round(bits, 3), round(limit, 2)
-    (0.278, 0.46)
+    (0.278, 0.38)
     """
     people, values = int(counts.sum()), len(counts)
     law = counts / people
@@ -73,13 +77,12 @@ def leak_limit(
     least = min(_at_least(int(of), people, _RARE / values) for of in counts.sum(axis=1))
     if least <= 0 or values == 1:
         return plain * BITS, most * BITS
-    ratio = 1 / least
     prior = _prior_distance(people, values)
     density = math.log(1 / _DENSITY) / people
-    aimed = expected / BITS
-    factors = _against_order(ratio)
-    best = int(np.argmin(factors * (aimed + prior + density / _ORDERS)))
-    limit = float(factors[best]) * (plain + prior + density / float(_ORDERS[best]))
+    aimed = _against_order(1 / max(rarest, _RAREST)) * (expected / BITS + prior + density / _ORDERS)
+    best = int(np.argmin(aimed))  # of what was known before: chosen by these people, it would fail
+    factor = float(_against_order(1 / least)[best])
+    limit = factor * (plain + prior + density / float(_ORDERS[best]))
     return plain * BITS, min(limit, most) * BITS
 
 

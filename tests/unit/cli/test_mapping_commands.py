@@ -130,7 +130,7 @@ def test_people_held_out_are_not_learnt_from(cli) -> None:
 
 def test_people_held_out_who_are_told_about_more_are_said(cli, monkeypatch) -> None:
     monkeypatch.setattr(
-        "reticent.tasks.held_out.leak_limit", lambda channel, counts, expected: (0.8, 0.9)
+        "reticent.tasks.held_out.leak_limit", lambda channel, counts, **aimed: (0.8, 0.9)
     )
     words = ("--bins", "age=10", "--delta", "0.1", "--held-out", "0.25", "--out", "m.json")
     ended = cli(*FIT, *words)
