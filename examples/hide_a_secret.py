@@ -16,7 +16,7 @@ alphabet = Alphabet.of(people[:10_000], income[:10_000])
 learnt = learn_mapping(alphabet, Limits(leak_bits=0.05), columns=columns, secret="income")
 print(f"profiles as they are tell {learnt.untouched_bits:.3f} bits, released ones ", end="")
 print(f"{learnt.leak_bits:.3f}; {learnt.distortion:.1%} of the columns change")
-before, after = learnt.recoding.mechanism.guess_rates()
+before, after = learnt.law.guess_rates()
 print(f"the best guess is right {before:.1%} of the time without a profile, {after:.1%} with one")
 
 # %% Release, once for each person: a second draw would tell more
@@ -27,4 +27,4 @@ again = once.release("ann", list(people[40_001]))  # whatever her profile is by 
 print("ann", "->", again, "again")
 
 # %% What it does not promise
-print("an average over people like these, about the income only: about some it can tell all")
+print("an average over the people it was learnt from, about the income only: about some it can tell all")
