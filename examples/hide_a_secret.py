@@ -27,4 +27,4 @@ again = once.release("ann", list(people[40_001]))  # whatever her profile is by 
 print("ann", "->", again, "again")
 
 # %% What it does not promise
-print("an average over the people it was learnt from, about the income only: about some it can tell all")
+print("an average over those it was learnt from, about the income only: about some it can tell all")
