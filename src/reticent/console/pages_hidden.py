@@ -85,6 +85,7 @@ def _page(
         secrets=secrets,
         columns=() if seen.world.recoding is None else seen.world.recoding.columns,
         values=seen.person.columns,
+        unchanged=_unchanged(seen),
         asking=states,
         typed=secret,
         typed_bits=bits,
@@ -94,6 +95,23 @@ def _page(
         wrong=wrong,
         problems=(*wrong.says, *problems),
         done=done,
+    )
+
+
+def _unchanged(seen: Visit) -> str:
+    """How often the mapping sends this person's own profile as it is."""
+    recoding = seen.world.recoding
+    if recoding is None:
+        return ""
+    profile = [seen.person.columns.get(name) for name in recoding.columns]
+    chance = ProfileTerms(recoding).unchanged(profile)
+    if not chance:
+        return "Yours is never sent as it is: another one is drawn in its place."
+    if chance >= 1:
+        return "Yours is sent as it is: the mapping changes profiles of other people only."
+    return (
+        f"With a chance of {show_up(100 * chance, 2)} in 100 the one that is drawn is your own, "
+        "and is sent as it is."
     )
 
 

@@ -72,7 +72,10 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a service has used of a person's total in this period; ``least`` costs one release."""
+    """What a service has used of a person's total in this period, and ``ever``.
+
+    ``least`` costs one release.
+    """
 
     provider: str
     spent: int
@@ -80,6 +83,7 @@ class Standing:
     renews: str
     period: str
     least: int
+    ever: int
 
     @property
     def left(self) -> int:
@@ -90,6 +94,16 @@ class Standing:
     def over(self) -> bool:
         """Whether no release fits into what is left."""
         return self.total is not None and self.left < max(self.least, 1)
+
+    @property
+    def together(self) -> str:
+        """What all releases together allow; nothing if none tells anything."""
+        return words.together(self.total, self.renews, self.ever) if self.least else ""
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether releases tell something, and nothing limits them over time."""
+        return self.total is None and bool(self.least)
 
     def over_at(self, at: int) -> bool:
         """Whether it is over, and was in the period that holds now."""
@@ -206,13 +220,14 @@ def standing(seen: Visit, provider: str) -> Standing:
     granted = seen.person.preferences.providers.get(provider)
     renews = "never" if granted is None else granted.renews
     period = period_of(renews, int(time.time()))  # type: ignore[arg-type]
-    spent = seen.gateway.read(
-        lambda c: sum(
-            one.spent
+    found = seen.gateway.read(
+        lambda c: [
+            one
             for one in balances(c, subject=seen.person.id, provider=provider)
-            if one.account.what == OVERALL and one.account.period == period
-        )
+            if one.account.what == OVERALL
+        ]
     )
+    spent = sum(one.spent for one in found if one.account.period == period)
     limit = None if granted is None else granted.total
     total = None if limit is None else min(nano_down(limit), LARGEST)
     costs = [
@@ -221,4 +236,5 @@ def standing(seen: Visit, provider: str) -> Standing:
         if kind != "profile"
     ]
     least = min((cost for cost in costs if cost), default=0)
-    return Standing(provider, spent, total, renews, period, least)
+    ever = sum(one.spent for one in found)
+    return Standing(provider, spent, total, renews, period, least, ever)

@@ -202,7 +202,7 @@ def _page(
     granted = person.preferences.providers.get(provider)
     total = Choice.of(None if granted is None else granted.total).typed
     table = effects(seen, provider, person.preferences)
-    wrong = _wrong(choice, fields)
+    wrong, stands = _wrong(choice, fields), standing(seen, provider)
     return page(
         request,
         "provider.html",
@@ -210,7 +210,8 @@ def _page(
         **_tried(seen, provider, choice),
         version=person.version,
         granted=granted,
-        over=standing(seen, provider).over,
+        standing=stands,
+        over=stands.over,
         now=_now(seen, provider),
         total=fields.get("total", total),
         renews=fields.get("renews", "never" if granted is None else granted.renews),

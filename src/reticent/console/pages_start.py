@@ -26,21 +26,26 @@ from reticent.gateway.credentials import DAY
 from reticent.preferences.starting import QUESTIONS, Starting, starting_profiles, suggest
 
 router = APIRouter()
+COUNTED = 500  # answers of a week that are counted; beyond it the page says "more than"
 
 
 @router.get("/me")
 def overview(request: Request, done: str = "") -> Response:
     """Each service in one sentence, what was sent in a week, what to do next."""
     seen = visit(request)
-    left = seen.gateway.left(seen.person.id, since=int(time.time()) - 7 * DAY)
+    found = seen.gateway.left(seen.person.id, since=int(time.time()) - 7 * DAY, most=COUNTED + 1)
+    left = found[:COUNTED]
+    standings = {name: standing(seen, name) for name in seen.providers}
     return page(
         request,
         "overview.html",
         providers=sorted(
             (summary(seen, provider) for provider in seen.providers), key=lambda one: not one.named
         ),
-        over={name for name in seen.providers if standing(seen, name).over},
+        over={name for name, one in standings.items() if one.over},
+        standings=standings,
         left=len(left),
+        more=len(found) > COUNTED,
         costly=sum(1 for one in left if one.nano),
         items=len(seen.person.items),
         began=bool(seen.person.preferences.providers),

@@ -19,7 +19,10 @@ SYMBOLS: Final = {"withheld": "○", "noisy": "◐", "coded": "◈", "not asked"
 MEANINGS: Final = (
     ("withheld", "they get noise only, nothing of you"),
     ("noisy", "your number with noise on it, so that a single thing of yours hardly shows"),
-    ("coded", "another profile, drawn so that what you hide stays hard to infer"),
+    (
+        "coded",
+        "a profile drawn for you, or your own, so that what you hide stays hard to infer",
+    ),
     ("not asked", "they do not ask for it"),
 )
 RENEWALS: Final = {
@@ -36,6 +39,10 @@ _WEIGHTS: Final = {
     Fraction(3, 4): "¾ · counts three quarters",
     Fraction(1): "1 · counts in full",
 }
+NO_TOTAL: Final = (
+    "No total is set: nothing limits what all releases together tell. Whoever asks often enough "
+    "averages the noise away."
+)
 WEIGHTS: Final = ("0", "0.25", "0.5", "0.75", "1")
 
 
@@ -45,6 +52,21 @@ def odds(what: str, nano: int, about: str = "one item of yours") -> str:
         f"Whoever sees {what} and was undecided (50 in 100) about whether {about} is in your "
         f"profile can be right at most {right_at_most(nano)} times in 100."
     )
+
+
+def together(total: int | None, renews: str, spent: int) -> str:
+    """What all releases to one service allow together: the sum of their epsilons decides.
+
+    >>> together(2 * NANO, "never", 0)[-37:]
+    'can be right at most 89 times in 100.'
+    """
+    if total is None:
+        so_far = odds(f"all it got so far (epsilon {epsilon(spent)})", spent) if spent else ""
+        return f"{NO_TOTAL} {so_far}".strip()
+    if renews == "never":
+        return odds(f"all its releases together (epsilon {epsilon(total)})", total)
+    first = odds(f"all its releases of one period (epsilon {epsilon(total)})", total)
+    return f"{first} It starts anew {RENEWALS[renews]}, and what several periods tell adds up."
 
 
 def counts(share: float) -> str:

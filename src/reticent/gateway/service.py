@@ -223,10 +223,11 @@ class Gateway:
         self, name: str, *, provider: str | None = None, since: int | None = None, most: int = 500
     ) -> list[Released]:
         """What left about a person, newest first."""
-        found = self.read(
-            lambda c: list(releases(c, subject=name, provider=provider, since=since, most=most))
+        return self.read(
+            lambda c: list(
+                releases(c, subject=name, provider=provider, since=since, most=most, besides=OWN)
+            )
         )
-        return [one for one in found if one.principal != OWN]
 
     def forget(self, name: str) -> bool:
         """Delete a person here and in the ledger; whether they were here.

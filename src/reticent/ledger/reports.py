@@ -111,12 +111,21 @@ def releases(
     provider: str | None = None,
     since: int | None = None,
     most: int | None = None,
+    besides: str | None = None,
 ) -> Iterator[Released]:
     """What was released of a subject, newest first: one for each spend and provider.
 
-    Also those that cost nothing, and those whose charge is not to the overall account.
+    Also those that cost nothing, and those whose charge is not to the overall account; but not what
+    the principal ``besides`` asked for.
     """
-    where, values = _where({"subject = ?": subject, "provider = ?": provider, "at >= ?": since})
+    where, values = _where(
+        {
+            "subject = ?": subject,
+            "provider = ?": provider,
+            "at >= ?": since,
+            "principal <> ?": besides,
+        }
+    )
     rows = connection.execute(
         "SELECT spend.id, at, principal, provider, key, event, answer,"  # noqa: S608, by _where
         " max(CASE WHEN what = ? THEN nano ELSE 0 END),"

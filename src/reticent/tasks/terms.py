@@ -25,6 +25,7 @@ import numpy as np
 from reticent.amounts import nano_up
 from reticent.data.profiles import Profiles
 from reticent.errors import require
+from reticent.mechanisms.mapping_rows import WHOLE
 from reticent.mechanisms.modular import WEIGHT_BITS
 from reticent.mechanisms.multilevel_plan import HistogramPlan
 from reticent.noise import Source, discrete_laplace
@@ -205,6 +206,19 @@ class ProfileTerms:
     def secrets(self) -> dict[str, float]:
         """Bits that the mapping tells about each secret that it hides."""
         return secret_bits(self.recoding)
+
+    def unchanged(self, profile: Sequence[Any]) -> float:
+        """The chance that a draw for the person is their own profile, cell by cell."""
+        row = np.empty((1, len(profile)), dtype=object)
+        row[0] = list(profile)
+        place, mapping = int(self.recoding.places(row)[0]), self.recoding.mechanism
+        own = slice(int(mapping.starts[place]), int(mapping.starts[place + 1]))
+        cells = [str(cell) for cell in profile]
+        return sum(
+            int(part) / WHOLE
+            for out, part in zip(mapping.outs[own], mapping.parts[own], strict=True)
+            if [str(cell) for cell in self.recoding.profiles[out]] == cells
+        )
 
     @cached_property
     def _cover(self) -> NDArray[np.float64]:
