@@ -73,7 +73,7 @@ def movielens(folder: Path) -> Instance:
     that genre. Of equal preferences the genre that is first in the alphabet wins.
     """
     films, seen = movielens_1m_genres(folder), movielens_1m(folder)
-    rated = seen.in_catalogue(seen.people, [int(film) for film in films.items])
+    rated = seen.in_catalogue(seen.people, films.items)
     genres = films.dense()
     picks = np.add.reduceat(genres[rated.indices], rated.indptr[:-1])
     preference = picks / rated.sizes[:, None] / genres.sum(axis=0)
@@ -149,12 +149,12 @@ def _census() -> tuple[list[tuple[str, ...]], list[int]]:
     return list(zip(decades, *others, strict=True)), rich
 
 
-def _women(folder: Path) -> set[int]:
+def _women(folder: Path) -> set[str]:
     path = find(folder, ("users.dat", "users.parquet"), dataset="MovieLens 1M (ml-1m)")
     if path.suffix == ".dat":
-        return {int(fields[0]) for fields in read_fields(path, separator="::") if fields[1] == "F"}
+        return {fields[0] for fields in read_fields(path, separator="::") if fields[1] == "F"}
     held = read_parquet(path, ("user", "gender"))
-    return set(held["user"][held["gender"] == "F"].tolist())
+    return set(map(str, held["user"][held["gender"] == "F"].tolist()))
 
 
 def _counted(

@@ -108,15 +108,14 @@ def load_check(folder: Path | None) -> tuple[list[Dataset], list[str]]:
         seen = movielens_100k(folder / CHECK)
     except DataMissing as missing:
         return [], [f"{CHECK}: {missing}"]
-    profiles = seen.in_catalogue(seen.people, [int(film) for film in films.items])
+    profiles = seen.in_catalogue(seen.people, films.items)
     return [Dataset(CHECK, True, films, Exposure.of(films), profiles)], []
 
 
 def _real(folder: Path) -> Dataset:
     films = movielens_1m_genres(folder)
     seen = movielens_1m(folder)
-    numbers = [int(film) for film in films.items]
-    profiles = seen.in_catalogue(seen.people, numbers)
+    profiles = seen.in_catalogue(seen.people, films.items)
     stars = _stars(folder, profiles)
     return Dataset(REAL, True, films, Exposure.of(films), profiles, stars)
 
@@ -130,7 +129,7 @@ def _stars(folder: Path, profiles: Profiles) -> NDArray[np.int64]:
         table = np.column_stack([held["user"], held["movie"], held["rating"]])
         table = table[~held["movie_id_ambiguous"].astype(bool)]
     for column, names in ((0, profiles.people), (1, profiles.items)):
-        listed = np.asarray(names)
+        listed = np.array([int(name) for name in names])
         order = np.argsort(listed)
         table[:, column] = order[np.searchsorted(listed, table[:, column], sorter=order)]
     return table

@@ -150,7 +150,7 @@ def _truth(
     return column, truth, chosen
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Halves:
     """People to learn from and people to attack, each as they are and as released."""
 
@@ -215,7 +215,7 @@ class _Halves:
         return recoding.under(counts[:, :-1])  # who is withheld is not attacked
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Findings:
     """What the attackers reached, and what none can exceed."""
 

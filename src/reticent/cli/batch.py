@@ -18,6 +18,7 @@ import typer
 
 from reticent.cli.charging import LEDGER, PRINCIPAL, LedgerOption, Paid, Purse, opened, shown
 from reticent.cli.charging_words import NOTED
+from reticent.cli.declared import Declared, DeclaredPeople
 from reticent.cli.failures import Failure, Refusal
 from reticent.cli.histogram_plan import (
     CatalogueFile,
@@ -113,6 +114,7 @@ def histogram(
             "it narrows what the preferences allow.",
         ),
     ] = False,
+    people: DeclaredPeople = None,
     card: CardFile = None,
     ledger: LedgerOption = LEDGER,
     key: Key = None,
@@ -123,15 +125,17 @@ def histogram(
 ) -> None:
     """Everybody's noisy histogram for a provider, from Parquet, Arrow or CSV to Parquet.
 
-    A row is a person with a list of items, or one item of a person. Memory grows by 16 bytes for a
-    person and no more. Everybody is charged once, before anything can be seen; if somebody has too
-    little left nobody is. After a crash the same command goes on where it stopped.
+    A row is a person with a list of items, or one item of a person. How many files are made depends
+    on the number of people alone, and the order of rows in them on names. Memory grows by 16 bytes
+    for a person and no more. Everybody is charged once, before anything can be seen; if somebody
+    has too little left nobody is. After a crash the same command goes on where it stopped.
     """
     from reticent.mechanisms.base import Release
     from reticent.tasks.histogram import ReleasedHistogram
     from reticent.tasks.histogram_arrow import HistogramBatches
 
     check_files(card, suffixes=CARDS)
+    declared = Declared.read(people)
     catalogue, wishes = read_both(catalogue_path, preferences)
     _, grant = plan_of(catalogue, wishes, provider, goal, False)
     own = ("weights",) if own_weights else ()
@@ -155,7 +159,9 @@ def histogram(
         raise Failure("--own-weights needs a row for each person", why=why)
     agree(agreed)
     job = replace(job, person=who, items=what)
-    ran, budget = _run(context, job, table, out, key, ledger, rows, processes, as_json)
+    ran, budget = _run(
+        context, job, table, out, key, ledger, rows, processes, as_json, declared.people
+    )
     files: Any = dict(ran.files)
     whole = ReleasedHistogram(
         Release(files, ran.event, made.mechanism),
@@ -164,7 +170,8 @@ def histogram(
         budget,
         ran.replayed,
     )
-    told = whole.card(agreed.title, model="central", command=published(context))
+    public = (declared.public(catalogue=True),)
+    told = whole.card(agreed.title, model="central", public=public, command=published(context))
     facts = {"provider": provider, "withheld": list(grant.withheld)}
     _say("batch-histogram/1", ran, budget, agreed, told, card, ledger, as_json, facts)
 
@@ -261,6 +268,7 @@ def _run(
     rows: Any,
     processes: int | None,
     quiet: bool,
+    people: list[str] | None = None,
 ) -> tuple[Ran, Budget]:
     """Release, and what the ledger says of whoever has lost most."""
     from reticent.errors import BudgetExceeded
@@ -283,6 +291,7 @@ def _run(
                 processes=processes,
                 principal=PRINCIPAL,
                 progress=progress,
+                people=people,
             )
         except BudgetExceeded as error:
             raise Refusal(

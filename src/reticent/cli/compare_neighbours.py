@@ -22,7 +22,8 @@ from reticent.cli.compare import (
     tenths,
 )
 from reticent.cli.compare_points import points
-from reticent.cli.neighbours import KOption, SizeOption, population
+from reticent.cli.declared import Declared
+from reticent.cli.neighbours import KOption, SizeOption, community
 from reticent.cli.output import Json, progress
 from reticent.cli.release import ColumnNames, TableFile
 
@@ -63,7 +64,7 @@ def neighbours(
 
     check_public(context, public, plot)
     sizes, search = points(epsilons, "--epsilon"), Search(k, profile_size, held_out)
-    profiles = population(path, columns)
+    profiles = community(path, columns, Declared())
     with progress(runs * len(sizes) * len(WAYS)) as advance:
         curves = neighbour_curves(
             profiles, search, epsilons=sizes, runs=runs, source=source_of(seed), progress=advance

@@ -14,6 +14,7 @@ import typer
 
 from reticent.amounts import show_nano
 from reticent.cli.charging import LEDGER, KeyOption, LedgerOption, Purse
+from reticent.cli.declared import Declared, DeclaredPeople, nobody_is_an_error
 from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.histogram_plan import (
@@ -104,6 +105,7 @@ def histogram(
             "--columns", help="Other names of the columns, as user,item.", metavar="NAMES"
         ),
     ] = None,
+    people: DeclaredPeople = None,
     card: CardFile = None,
     ledger: LedgerOption = LEDGER,
     key: KeyOption = None,
@@ -142,13 +144,14 @@ def histogram(
         doubts(wishes, provider),
         note=hidden(wishes),
     )
+    declared = Declared.read(people)
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
         known = None if person is None else [payer_of(person, wishes, provider)]
         agreed.say(as_json, purse.outlook(known, agreed.charge))
         return
     agree = agreement(context, yes)
-    profiles = _unweighted(path, columns)
+    profiles = _unweighted(path, columns, declared)
     model: Literal["local", "central"] = "local" if own_device else "central"
     if out is None:
         profiles = _one(profiles, path, person)
@@ -166,7 +169,8 @@ def histogram(
         write_atomically(out, table_file(made.attributes, values, profiles, out))
     released = Release.by(made.mechanism, values, source)
     whole = ReleasedHistogram(released, made, grant, paid.budget, paid.replayed)
-    card_made = whole.card(agreed.title, model=model, command=published(context))
+    public = (declared.public(catalogue=True),) if out is not None else ()
+    card_made = whole.card(agreed.title, model=model, command=published(context), public=public)
     write_card(card_made, card)
     if as_json:
         told = {"out": str(out)} if out is not None else {"values": named(made, values[0])}
@@ -208,7 +212,7 @@ def _error(made: HistogramPlan) -> str:
     )
 
 
-def _unweighted(path: Path, columns: str | None) -> Profiles:
+def _unweighted(path: Path, columns: str | None, declared: Declared) -> Profiles:
     """Profiles from a table that has no weights of its own."""
     from reticent.data.interactions import Columns, read_profiles
 
@@ -216,13 +220,11 @@ def _unweighted(path: Path, columns: str | None) -> Profiles:
         raise Failure(f"{path} has no names of items", why="a catalogue needs them; give a table")
     notes: list[str] = []
     names = None if columns is None else Columns.parse(columns)
-    profiles = read_profiles(path, names, notice=notes.append)
+    profiles = read_profiles(path, names, people=declared.people, notice=notes.append)
     if not notes:
         why = "weights come from the preferences; --columns user,item leaves the table's out"
         raise Failure(f"{path} has a column of weights", why=why)
-    if not len(profiles):
-        raise Failure(f"{path} has no people", why="no line has both a person and an item")
-    return profiles
+    return nobody_is_an_error(profiles, path)
 
 
 def _one(profiles: Profiles, path: Path, person: str | None) -> Profiles:
@@ -258,17 +260,17 @@ def _release(
     if catalogue is None:
         raise Failure("the plan has no catalogue")
     if len(profiles) == 1:
-        held = [str(profiles.items[place]) for place in profiles.row(0).tolist()]
+        held = [profiles.items[place] for place in profiles.row(0).tolist()]
         profile = profile_of(held, catalogue, wishes, provider=provider)
         values = mechanism.release(profile, source).value[None]
     else:
         task = Histograms(
             catalogue, unit=mechanism.exposure.unit, weighted=mechanism.exposure.weighted
         )
-        places = np.array([catalogue.places.get(str(item), -1) for item in profiles.items])
+        places = np.array([catalogue.places.get(item, -1) for item in profiles.items])
         weights = None
         if mechanism.exposure.weighted:
-            by_item = wishes.weights(map(str, profiles.items), provider=provider)
+            by_item = wishes.weights(profiles.items, provider=provider)
             weights = np.array([float(weight) for weight in by_item])[profiles.indices]
         items = places[profiles.indices]
         values = task.release_alike(

@@ -144,7 +144,7 @@ def table_file(
             lines.writerow((name, *row))
         return text.getvalue()
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    columns = [arrow.array([str(name) for name in profiles.people])]
+    columns = [arrow.array(profiles.people, arrow.string())]
     columns += [arrow.array(column) for column in values.T]
     held = io.BytesIO()
     parquet.write_table(arrow.table(columns, names=["person", *attributes]), held)

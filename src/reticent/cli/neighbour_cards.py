@@ -20,12 +20,17 @@ _DIRECT = "similarity-neighbours"  # what Similarity.neighbours calls its events
 KNOWN = ("similarity", _DIRECT, "gossip", "blip")  # by name: other cards need not load tasks
 
 
-def card_of(title: str, method: Method, found: Found, people: int, **others: Any) -> Card:
-    """The card of lists of neighbours; ``others`` as for ``make_card``."""
+def card_of(
+    title: str, method: Method, found: Found, people: int, public: str, **others: Any
+) -> Card:
+    """The card of lists of neighbours; ``public`` is what it says is public of the table.
+
+    ``others`` as for ``make_card``.
+    """
     from reticent.guarantees.card import make_card
 
     facts = {
-        "scope": method.scope(people),
+        "scope": method.scope(people, public),
         "how": method.how(),
         "utility": method.utility(),
         "evidence": method.evidence(),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Step: TypeAlias = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Found:
     """Lists of neighbours and the event that accounts for them."""
 
@@ -90,8 +90,8 @@ class Method(ABC):
         """By what right."""
 
     @abstractmethod
-    def scope(self, people: int) -> Scope:
-        """Whom it protects, and who must be trusted."""
+    def scope(self, people: int, public: str) -> Scope:
+        """Whom it protects, who must be trusted, and what of the table is public."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Direct(Method):
         theorem = "docs/theory/neighbours.md, Theorem 2"
         return self.similarity.evidence().model_copy(update={"theorem": theorem})
 
-    def scope(self, people: int) -> Scope:
+    def scope(self, people: int, public: str) -> Scope:
         """The promise is about a reader of all lists; who sees fewer learns less."""
         from reticent.amounts import show_nano
         from reticent.guarantees.card import Scope, right_at_most
@@ -157,7 +157,7 @@ class Direct(Method):
             f"100), to all others together {show_nano(others)}",
             observer="Anyone who reads all lists, whatever else they know"
             + beyond_sizes(self.similarity),
-            not_against=(TRUSTED, *similarity_caveats(self.similarity)),
+            not_against=(TRUSTED, *similarity_caveats(self.similarity, public)),
             model="central",
         )
 
@@ -207,7 +207,7 @@ class Gossiped(Method):
         theorem = f"docs/theory/clustering.md, Theorem {number}"
         return self.gossip.comparison.evidence().model_copy(update={"theorem": theorem})
 
-    def scope(self, people: int) -> Scope:
+    def scope(self, people: int, public: str) -> Scope:
         """Comparisons need a trusted party."""
         from reticent.guarantees.card import Scope
 
@@ -220,7 +220,7 @@ class Gossiped(Method):
                 TRUSTED,
                 "whoever makes the comparisons: a trusted party, or a protocol that shows both "
                 "ends nothing but the noisy score",
-                *similarity_caveats(self.gossip.comparison),
+                *similarity_caveats(self.gossip.comparison, public),
             ),
             model="central",
         )
@@ -267,7 +267,7 @@ class Published(Method):
         """Flipping and sampling."""
         return self.blip.evidence()
 
-    def scope(self, people: int) -> Scope:
+    def scope(self, people: int, public: str) -> Scope:
         """People could do without this command's holder, if they made the filters themselves."""
         from reticent.guarantees.card import Scope
 
@@ -277,6 +277,7 @@ class Published(Method):
             not_against=(
                 TRUSTED,
                 "a second publication of the same profile: it adds up",
+                public,
                 *COMPARED,
             ),
             model="central",

@@ -18,6 +18,7 @@ import typer
 from reticent.amounts import NANO
 from reticent.cli.charging import LEDGER, KeyOption, LedgerOption, Paid, Purse, of_people
 from reticent.cli.charging import TotalOption as InAllOption
+from reticent.cli.declared import Declared, DeclaredItems, DeclaredPeople
 from reticent.cli.failures import Failure
 from reticent.cli.neighbour_cards import card_of
 from reticent.cli.neighbour_methods import Direct, Found, Gossiped, Method, Published
@@ -37,7 +38,6 @@ from reticent.cli.release import (
     card_fields,
     check_epsilon,
     comparison,
-    read,
     say_card,
     warn_unused_preferences,
     write_card,
@@ -99,9 +99,9 @@ SizeOption: TypeAlias = Annotated[
         min=1,
     ),
 ]
-PeopleOption: TypeAlias = Annotated[
+PopulationOption: TypeAlias = Annotated[
     int | None,
-    typer.Option("--people", help="For --dry-run: how many people the table has.", min=2),
+    typer.Option("--population", help="For --dry-run: how many people the table has.", min=2),
 ]
 OutFile: TypeAlias = Annotated[
     Path | None,
@@ -199,18 +199,18 @@ def _found(method: Method, profiles: Profiles, source: Source) -> Found:
         return method.find(profiles, source, step)
 
 
-def population(path: Path, columns: str | None) -> Profiles:
+def community(path: Path, columns: str | None, declared: Declared) -> Profiles:
     """The profiles in a file, if there are people to compare."""
-    profiles = read(path, columns)
+    profiles = declared.profiles(path, columns)
     if len(profiles) < 2:
         raise Failure(f"{path} has one person only", why="there is nobody to compare")
     return profiles
 
 
-def check_people(people: int | None, dry_run: bool) -> None:
-    """Refuse a number of people where the table says how many there are."""
-    if people is not None and not dry_run:
-        raise Failure("--people is for --dry-run only", why="otherwise the table is counted")
+def check_population(population: int | None, dry_run: bool) -> None:
+    """Refuse a number of people where a table or a list says how many there are."""
+    if population is not None and not dry_run:
+        raise Failure("--population is for --dry-run only", why="otherwise the table is counted")
 
 
 def plan_of(kind: str, wish: Wish, method: Method, people: int | None) -> Plan:
@@ -271,7 +271,9 @@ def neighbours(
     ledger: LedgerOption = LEDGER,
     key: KeyOption = None,
     total: InAllOption = None,
-    people: PeopleOption = None,
+    people: DeclaredPeople = None,
+    items: DeclaredItems = None,
+    population: PopulationOption = None,
     dry_run: DryRun = False,
     yes: Yes = False,
     as_json: Json = False,
@@ -285,15 +287,17 @@ def neighbours(
         k, epsilon, measure, norms, weighting, method, total_epsilon, max_contacts, profile_size
     )
     way = wish.made("neighbours")
-    check_people(people, dry_run)
+    check_population(population, dry_run)
     check_out(out, card)
+    declared = Declared.read(people, items)
     warn_unused_preferences(path, columns)
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
-        plan_of("neighbours", wish, way, people).say(as_json, purse.outlook(None))
+        planned = plan_of("neighbours", wish, way, declared.count or population)
+        planned.say(as_json, purse.outlook(None))
         return
     agree = agreement(context, yes)
-    profiles = population(path, columns)
+    profiles = community(path, columns, declared)
     plan = plan_of("neighbours", wish, way, len(profiles))
     agree(plan)
     found, paid = search(context, purse, way, profiles, total, out)
@@ -305,6 +309,7 @@ def neighbours(
         way,
         found,
         len(profiles),
+        declared.public(),
         budget=paid.budget,
         command=published(context),
     )

@@ -66,7 +66,7 @@ class Plan:
     def lines(self) -> list[str]:
         """As a table and a sentence."""
         heads = ("who looks", "epsilon ", "right at most, of 100 ")
-        unknown = "needs --people"
+        unknown = "needs --people or --population"
         costs = [
             (who, *((unknown, unknown) if nano is None else _told(nano)))
             for who, nano in self.losses.items()

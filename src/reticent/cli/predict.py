@@ -112,7 +112,7 @@ def read_tree(path: Path) -> KeptTree:
     raise Failure(f"{path} is no tree that can be used", why=why, next_command=_GROW)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Predicted:
     """Names of rows, and the probability of each class [row, class]."""
 

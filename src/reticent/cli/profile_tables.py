@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Profile: TypeAlias = tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ProfileTable:
     """The people to release, as the mapping reads them."""
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 RESULTS = (".csv", ".json", ".parquet")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Lists:
     """Ranked lists as lines: whose, which rank, what, with which score."""
 

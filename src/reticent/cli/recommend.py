@@ -15,6 +15,7 @@ import typer
 
 from reticent.cli.charging import LEDGER, KeyOption, LedgerOption, Purse
 from reticent.cli.charging import TotalOption as InAllOption
+from reticent.cli.declared import Declared, DeclaredItems, DeclaredPeople
 from reticent.cli.failures import Failure
 from reticent.cli.neighbour_cards import card_of
 from reticent.cli.neighbours import (
@@ -24,13 +25,13 @@ from reticent.cli.neighbours import (
     MethodName,
     MethodOption,
     OutFile,
-    PeopleOption,
+    PopulationOption,
     SizeOption,
     TotalOption,
     Wish,
-    check_people,
+    check_population,
+    community,
     plan_of,
-    population,
     search,
 )
 from reticent.cli.output import Json, say_json, talk
@@ -65,7 +66,7 @@ def recommend(
     path: TableFile,
     k: KOption = 10,
     n_items: Annotated[
-        int, typer.Option("--items", help="How many items for each person.", min=1)
+        int, typer.Option("--n-items", help="How many items for each person.", min=1)
     ] = 10,
     epsilon: EpsilonOption = None,
     method: MethodOption = MethodName.blip,
@@ -81,7 +82,9 @@ def recommend(
     ledger: LedgerOption = LEDGER,
     key: KeyOption = None,
     total: InAllOption = None,
-    people: PeopleOption = None,
+    people: DeclaredPeople = None,
+    items: DeclaredItems = None,
+    population: PopulationOption = None,
     dry_run: DryRun = False,
     trusted_gateway: Annotated[
         bool,
@@ -105,18 +108,20 @@ def recommend(
         k, epsilon, measure, norms, weighting, method, total_epsilon, max_contacts, profile_size
     )
     way = wish.made("recommend")
-    check_people(people, dry_run)
+    check_population(population, dry_run)
     check_out(out, card)
+    declared = Declared.read(people, items)
     warn_unused_preferences(path, columns)
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
-        plan_of("recommend", wish, way, people).say(as_json, purse.outlook(None))
+        planned = plan_of("recommend", wish, way, declared.count or population)
+        planned.say(as_json, purse.outlook(None))
         talk(f"warning: {UNPROTECTED}")
         return
     if not trusted_gateway:
         raise _not_covered(context, yes)
     agree = agreement(context, yes)
-    profiles = population(path, columns)
+    profiles = community(path, columns, declared)
     plan = plan_of("recommend", wish, way, len(profiles))
     talk(f"warning: {UNPROTECTED}")
     agree(plan)
@@ -131,7 +136,8 @@ def recommend(
         way,
         found,
         len(profiles),
-        scope=_lists_only(way.scope(len(profiles))),
+        declared.public(),
+        scope=_lists_only(way.scope(len(profiles), declared.public())),
         budget=paid.budget,
         command=published(context),
     )

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 import typer
 
 from reticent.cli.charging import LEDGER, KeyOption, LedgerOption, Purse, TotalOption, of_people
+from reticent.cli.declared import Declared, DeclaredItems, DeclaredPeople
 from reticent.cli.failures import Failure
 from reticent.cli.files import free_name, write_atomically
 from reticent.cli.output import Json, say, say_json, talk
@@ -122,6 +123,8 @@ def similarity(
     norms: NormsOption = None,
     weighting: WeightingOption = Weighting.min,
     columns: ColumnNames = None,
+    people: DeclaredPeople = None,
+    items: DeclaredItems = None,
     card: CardFile = None,
     ledger: LedgerOption = LEDGER,
     key: KeyOption = None,
@@ -132,7 +135,8 @@ def similarity(
 ) -> None:
     """Noisy similarity of two people, with its guarantee card.
 
-    The list of people is public here: a name that is not in the table is an error.
+    The list of people is public here: a name that is neither in the table nor, with --people, in
+    that list is an error.
     """
     from reticent.mechanisms.base import Release
     from reticent.noise import Source
@@ -148,19 +152,23 @@ def similarity(
     )
     check_files(card, suffixes=CARDS)
     warn_unused_preferences(path, columns)
+    declared = Declared.read(people, items)
     purse, payers = Purse(ledger, key, quiet=as_json), of_people((first, second), total)
     if dry_run:
         plan.say(as_json, purse.outlook(payers, plan.charge))
         return
     agree = agreement(context, yes)
-    pair = _pair(read(path, columns), path, (first, second))
+    pair = _pair(declared.profiles(path, columns), path, (first, second))
     agree(plan)
     source = Source.system()
     event = mechanism.event(source)
     paid = purse.pay(context, event, payers, lambda: mechanism.release(pair, source).value)
     released = Release(paid.value, event, cast("Mechanism[float]", mechanism))
     made = released.card(
-        plan.title, scope=_scope(mechanism), budget=paid.budget, command=published(context)
+        plan.title,
+        scope=_scope(mechanism, declared.public()),
+        budget=paid.budget,
+        command=published(context),
     )
     write_card(made, card)
     if as_json:
@@ -213,13 +221,13 @@ def _pair(profiles: Profiles, path: Path, names: tuple[str, str]) -> Profiles:
     return profiles.only([places[name] for name in names])
 
 
-def _scope(mechanism: Similarity) -> Scope:
+def _scope(mechanism: Similarity, public: str) -> Scope:
     from reticent.guarantees.card import Scope
 
     return Scope(
         protected=f"both people, each for {protected_items(mechanism)}",
         observer="Anyone who sees the release, whatever else they know" + beyond_sizes(mechanism),
-        not_against=(TRUSTED, *similarity_caveats(mechanism)),
+        not_against=(TRUSTED, *similarity_caveats(mechanism, public)),
         model="central",
     )
 
@@ -262,17 +270,6 @@ def check_epsilon(epsilon: str, least: Fraction) -> None:
     if budget(epsilon, "epsilon") < least:
         rounded = Context(prec=3, rounding=ROUND_CEILING).create_decimal(float(least))
         raise Failure(f"epsilon must be at least {rounded:f}")
-
-
-def read(path: Path, columns: str | None) -> Profiles:
-    """The profiles in a file."""
-    from reticent.data.interactions import Columns, read_profiles
-
-    names = None if columns is None else Columns.parse(columns)
-    profiles = read_profiles(path, names, notice=lambda text: talk(f"note: {text}"))
-    if not len(profiles):
-        raise Failure(f"{path} has no people", why="no line has both a person and an item")
-    return profiles
 
 
 def check_files(path: Path | None, *, suffixes: Sequence[str]) -> None:

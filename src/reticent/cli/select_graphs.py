@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from reticent.cli.declared import read_names
 from reticent.cli.failures import Failure
 from reticent.cli.select import Way, way_of
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from reticent.rational import Number
     from reticent.tasks.influence import Influence
 
-_TABLES = (".csv", ".csv.gz", ".parquet")
 _USUAL = "node"
 
 
@@ -161,38 +161,7 @@ def read_nodes(path: Path | None, column: str | None) -> list[str] | None:
         if column is not None:
             raise Failure("--node-column needs --nodes", why="it names a column of that table")
         return None
-    table = path.name.casefold().endswith(_TABLES)
-    if column is not None and not table:
-        raise Failure(f"--node-column is for a table, and {path} is read as one name per line")
-    names = _column(path, column) if table else _lines(path)
-    found = list(dict.fromkeys(name for name in (name.strip() for name in names) if name))
-    if not found:
-        raise Failure(f"{path} names no nodes")
-    return found
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        why = "nodes are a name in each line, or a table named .csv, .csv.gz or .parquet"
-        raise Failure(f"{path} is not text in UTF-8", why=why) from None
-
-
-def _column(path: Path, column: str | None) -> list[str]:
-    from reticent.data.text_tables import read_lines
-
-    header, lines = read_lines(path)
-    names = [name.strip().casefold() for name in header]
-    wanted = (_USUAL if column is None else column).strip().casefold()
-    if column is None and len(names) == 1:
-        place = 0
-    elif names.count(wanted) == 1:
-        place = names.index(wanted)
-    else:
-        why = "--node-column says which one; the first line must be the header"
-        raise Failure(f"{path} must have one column called {wanted}", why=why)
-    return [line[place] for line in lines]
+    return read_names(path, "nodes", usual=_USUAL, column=column, option="--node-column")
 
 
 def read_edges(path: Path, columns: str | None, nodes: list[str] | None) -> Graph:

@@ -22,7 +22,7 @@ from reticent.cli.charging import (
     of_data_set,
 )
 from reticent.cli.failures import Failure
-from reticent.cli.neighbours import PeopleOption, check_people
+from reticent.cli.neighbours import PopulationOption, check_population
 from reticent.cli.output import Json, say, say_json, talk
 from reticent.cli.plan import DryRun, Yes, agreement, published
 from reticent.cli.release import (
@@ -57,7 +57,7 @@ NOT_AGAINST = (
     "facts about groups that hold without this person",
     "other releases about the same people: losses add up",
 )
-UNKNOWN = "not known without the number of people, which --people would tell"
+UNKNOWN = "not known without the number of people, which --population would tell"
 
 
 def percentile(
@@ -109,7 +109,7 @@ def percentile(
     key: KeyOption = None,
     data_set: DataSetOption = None,
     total: TotalOption = None,
-    people: PeopleOption = None,
+    population: PopulationOption = None,
     dry_run: DryRun = False,
     yes: Yes = False,
     as_json: Json = False,
@@ -125,12 +125,12 @@ def percentile(
     from reticent.noise import Source
 
     check_rank(p)
-    check_people(people, dry_run)
+    check_population(population, dry_run)
     check_files(card, suffixes=CARDS)
     asked = _asked(p, epsilon, upper, way, number, step, lower, ids)
     purse, payers = Purse(ledger, key, quiet=as_json), of_data_set(path, data_set, total)
     if dry_run:
-        planned = asked.plan(people)
+        planned = asked.plan(population)
         planned.say(as_json, purse.outlook(payers, planned.charge))
         return
     asked.plan(None)  # wrong options are found before the table is read

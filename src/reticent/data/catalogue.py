@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reticent.data.labels import text_of
 from reticent.errors import require
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 UNIT_BITS = 26
 
 
-@dataclass(frozen=True, eq=False)  # no slots: cached properties need a dictionary
+@dataclass(frozen=True, eq=False, repr=False)  # no slots: cached properties need a dictionary
 class Catalogue:
     """Items and attributes by name, and their values in columns: attribute j of its items.
 
@@ -77,6 +78,9 @@ class Catalogue:
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def __repr__(self) -> str:
+        return f"Catalogue({len(self.items)} items, {len(self.attributes)} attributes)"
 
     @property
     def empty(self) -> tuple[str, ...]:
@@ -144,7 +148,7 @@ def _by_columns(matrix: Any) -> Any:
 
 
 def _names(names: Sequence[str] | None, count: int, what: str) -> tuple[str, ...]:
-    listed = tuple(str(n) for n in (range(count) if names is None else names))
+    listed = tuple(text_of(n) or "" for n in (range(count) if names is None else names))
     require(len(listed) == count, what, f"{len(listed)} names", f"{count} names")
     require(len(set(listed)) == count, what, "a name twice", "distinct names")
     return listed

@@ -5,8 +5,8 @@ Not here  the libraries (frames.py), files (interactions.py, people_tables.py, g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from reticent.data.frames import CALLED, Frame
 from reticent.data.graphs import HEADERS, Graph, Nodes
 from reticent.data.interactions import Columns, TableError, find_columns
 from reticent.data.people_tables import People
-from reticent.data.profiles import Profiles
+from reticent.data.profiles import Profiles, weight_units
 from reticent.errors import require
 
 if TYPE_CHECKING:
@@ -38,18 +38,28 @@ class Interactions:
     weighted: bool
 
     @classmethod
-    def of(cls, frame: Any, columns: Columns | None = None) -> Interactions:
-        """From a frame with a line per person and item."""
+    def of(
+        cls,
+        frame: Any,
+        columns: Columns | None = None,
+        *,
+        people: Iterable[Any] | None = None,
+        items: Iterable[Any] | None = None,
+    ) -> Interactions:
+        """From a frame with a line per person and item; who and what there is may be declared."""
         held = Frame.of(frame)
         header = [str(name) for name in held.names]
         user, item, weight = find_columns(CALLED, header, columns or Columns(), hint=_HINT)
         names = held.names
         who, what = held.labels(names[user]), held.labels(names[item])
-        known = who.known() & what.known()
-        weights = 1.0 if weight is None else held.weights(names[weight])[known]
-        found = Profiles.of(who.codes[known], what.codes[known], weights)
-        profiles = replace(found, people=who.named(found.people), items=what.named(found.items))
+        units = weight_units(1.0 if weight is None else held.weights(names[weight]))
+        profiles = Profiles.of_codes(
+            who, what, np.broadcast_to(units, who[0].shape), people=people, items=items
+        )
         return cls(held, profiles, names[user], names[item], weight is not None)
+
+    def __repr__(self) -> str:
+        return f"Interactions({self.profiles!r})"  # who has what is private
 
     def by_person(self, numbers: NDArray[np.float64], names: Sequence[str]) -> Any:
         """A frame of the kind given: a row for each person, one column of numbers per name."""
@@ -103,7 +113,7 @@ def graph_of(frame: Any, *, columns: tuple[str, str] | None = None, nodes: Nodes
         pair = one.strip().casefold(), other.strip().casefold()
         if [spelt.count(name) for name in pair] == [1, 1]:
             ends = [held.labels(held.names[spelt.index(name)]) for name in pair]
-            pairs = zip(*(end.named(end.codes.tolist()) for end in ends), strict=True)
-            return Graph.of_edges(list(pairs), nodes)
+            named = [np.array([*names, None], dtype=object)[codes] for codes, names in ends]
+            return Graph.of_edges(zip(*named, strict=True), nodes)
     known = " or ".join(",".join(pair) for pair in wanted)
     raise TableError(CALLED, f"must have two columns called {known}")

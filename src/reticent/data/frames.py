@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reticent.data.interactions import TableError
+from reticent.data.labels import codes_of, text_of
+from reticent.data.profiles import number_of
 from reticent.errors import ParameterError, require
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 CALLED = "the frame"  # in errors
 _WHOLE = re.compile(r"-?\d{1,18}")
+_DIGITS = re.compile(r"-?\d+")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -90,23 +93,18 @@ class Frame:
         """A column as the readers of files hold it: text, and nothing where a cell is missing."""
         return np.array([_text(value) for value in self.cells(name).tolist()], dtype=np.str_)
 
-    def labels(self, name: Any) -> Labels:
-        """A column of names: text or whole numbers; an empty one is missing."""
+    def labels(self, name: Any) -> tuple[NDArray[np.int64], list[str]]:
+        """A column of names, text or whole numbers, as codes (labels.py); -1 is missing."""
         column = self.table[name]
         kind = column.dtype
         good = kind.is_integer() or kind.is_float() or _is(kind, *_NAMING)
         require(good, "columns", str(kind), "of names: text or whole numbers")
         if kind.is_integer() and not column.null_count():
-            return Labels(np.asarray(column.to_numpy()), None)
-        cells = column.to_list()
-        if _is(kind, "Object"):  # which may hold anything
-            return _read_alike(cells)
-        places: dict[Any, int] = {}
-        codes = [places.setdefault(cell, len(places)) for cell in cells]
-        return Labels(np.array(codes, dtype=np.int64), [_name(cell) for cell in places])
+            return codes_of(np.asarray(column.to_numpy()), "columns")
+        return codes_of(column.to_list(), "columns")
 
     def weights(self, name: Any) -> NDArray[Any]:
-        """A column of weights: numbers, or texts that are read as numbers one by one."""
+        """A column of weights: numbers, or texts of which some are numbers (profiles.py)."""
         kind = self.table[name].dtype
         good = kind.is_numeric() or _is(kind, "Boolean", *_NAMING)
         require(good, "columns", str(kind), "with weights that are numbers")
@@ -148,44 +146,6 @@ class Frame:
 
 
 _NAMING = ("String", "Categorical", "Enum", "Object")
-_PLAIN = (str, int, float, np.integer, np.floating)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Labels:
-    """Names by number: ``codes`` are places in ``names``, or without these the names themselves."""
-
-    codes: NDArray[Any]
-    names: list[Any] | None
-
-    def known(self) -> NDArray[np.bool_]:
-        """Where a name is not missing."""
-        if self.names is None:
-            return np.ones(self.codes.size, dtype=bool)
-        there = np.array([name is not None for name in self.names], dtype=bool)
-        return np.asarray(there[self.codes])
-
-    def named(self, codes: Sequence[int]) -> Sequence[Any]:
-        """The names that codes stand for."""
-        return codes if self.names is None else [self.names[code] for code in codes]
-
-
-def _read_alike(cells: Sequence[Any]) -> Labels:
-    """Names of a column of anything: 7 and the text 7 are one, as in a file.
-
-    Libraries that guess types piece by piece mix both, and nobody may lose twice as two people.
-    """
-    names = [_name(cell) if isinstance(cell, _PLAIN) else None for cell in cells]
-    places: dict[str | None, int] = {}
-    first: list[Any] = []
-    codes = np.empty(len(names), dtype=np.int64)
-    for line, name in enumerate(names):
-        key = None if name is None else str(name)
-        if key not in places:
-            places[key] = len(first)
-            first.append(name)
-        codes[line] = places[key]
-    return Labels(codes, first)
 
 
 def plain_cells(table: Any) -> Any:
@@ -197,14 +157,6 @@ def plain_cells(table: Any) -> Any:
     own = {getattr(kind, "kind", "O") for kind in kinds if not isinstance(kind, np.dtype)}
     mixed = own - {"O"} and any(getattr(kind, "kind", "O") == "O" for kind in kinds)
     return table.astype(object).where(table.notna(), None) if mixed else table
-
-
-def _name(cell: Any) -> Any:
-    """What a cell names: 2.0 is 2, for a gap makes floats of a column; no text is no name."""
-    value = _cell(cell)
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return None if value == "" else value
 
 
 def _is(kind: Any, *names: str) -> bool:
@@ -240,7 +192,8 @@ def _gathered(table: Any, old: Any, values: list[Any], codes: NDArray[np.int64],
         codes = np.where(codes < 0, -1, np.where(there, np.cumsum(there) - 1, -1)[codes])
         values, gaps = [value for value in values if value is not None], True
     kind = None if old is None else old.dtype
-    held = _back(kind, values)
+    own = None if old is None else old.to_native()
+    held = _back(kind, values, getattr(getattr(own, "dtype", None), "categories", ()))
     fits = kind is not None and all(_holds(kind, value) for value in held)
     if not fits and len({type(value) for value in held}) > 1:
         held = [str(value) for value in held]
@@ -267,13 +220,24 @@ def _pandas_values(pandas: Any, dtype: Any, values: list[Any], gaps: bool) -> An
     return pandas.Series([*values, None] if gaps else values, dtype=dtype).array
 
 
-def _back(kind: Any, values: list[Any]) -> list[Any]:
-    """Numbers that a mapping keeps as text, as numbers again for a column of numbers."""
-    texts = all(isinstance(value, str) for value in values)
-    if kind is None or not texts or not kind.is_numeric():
+def _back(kind: Any, values: list[Any], categories: Sequence[Any]) -> list[Any]:
+    """Names and values that are kept as text, as the numbers that a column of numbers holds."""
+    if kind is None or not all(isinstance(value, str) for value in values):
         return values
-    whole = all(_WHOLE.fullmatch(value) for value in values)
-    return [int(value) for value in values] if whole else values
+    if not kind.is_numeric():
+        known = {text_of(category): category for category in categories}
+        return [known.get(value, value) for value in values]
+    if all(_WHOLE.fullmatch(value) for value in values):
+        return [int(value) for value in values]
+    numbers = [_number(value) for value in values]
+    return numbers if all(_holds(kind, number) for number in numbers) else values
+
+
+def _number(text: str) -> int | float | None:
+    number = number_of(text)
+    if number is None or text_of(number) != text:
+        return None
+    return int(text) if _DIGITS.fullmatch(text) else number
 
 
 def _holds(kind: Any, value: Any) -> bool:

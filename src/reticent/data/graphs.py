@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from reticent.data.interactions import TableError
+from reticent.data.labels import in_order, places_of, text_of, texts_of
 from reticent.data.text_tables import read_lines
 from reticent.errors import ParameterError, require
 from reticent.rational import whole
@@ -104,14 +105,11 @@ class Graph:
 
     @classmethod
     def _coded(cls, codes: NDArray[np.int64], labels: list[Any], nodes: Nodes) -> Graph:
-        """From pairs of places in ``labels``, where -1 is missing."""
-        if nodes is None:
-            nodes = sorted(labels, key=_natural)
-        names = _declared(nodes)
-        number = {name: i for i, name in enumerate(names)}
-        require(len(number) == len(names), "nodes", "repeated names", "distinct")
-        places = np.array([number.get(label, -1) for label in labels] + [-1], dtype=np.int64)
-        plain = all(isinstance(name, int) and name == i for i, name in enumerate(names))
+        """From pairs of places in ``labels``, where -1 is missing; 7 and "7" are one node."""
+        given = sorted(labels, key=in_order) if nodes is None else _declared(nodes)
+        plain = all(isinstance(name, int) and name == i for i, name in enumerate(given))
+        names = texts_of(given, "nodes")
+        places = np.append(places_of(labels, names, "nodes"), -1)
         return cls._numbered(places[codes], len(names), None if plain else names)
 
     @classmethod
@@ -217,7 +215,7 @@ def read_graph(
     one, other = _ends(path, header, columns)
     pairs = ((line[one].strip() or None, line[other].strip() or None) for line in lines)
     if nodes is not None:
-        nodes = [str(name) for name in _declared(nodes)]
+        nodes = texts_of(_declared(nodes), "nodes")
     return Graph.of_edges(pairs, nodes)
 
 
@@ -244,19 +242,10 @@ def _numbers(edge: Iterable[Any], numbers: dict[Any, int]) -> tuple[int, int]:
         one, other = edge
     except (TypeError, ValueError):
         raise ParameterError("edges", "pairs of nodes", "something else") from None
-    if _missing(one) or _missing(other):
+    ends = text_of(one), text_of(other)
+    if None in ends:
         return -1, -1
-    return numbers.setdefault(one, len(numbers)), numbers.setdefault(other, len(numbers))
-
-
-def _missing(name: object) -> bool:
-    return name is None or (isinstance(name, float) and name != name)
-
-
-def _natural(name: object) -> tuple[bool, int, str]:
-    """Sort whole numbers by size, before other names; never by the order of the edges."""
-    text = str(name)
-    return (False, len(text), text) if text.isascii() and text.isdigit() else (True, 0, text)
+    return numbers.setdefault(ends[0], len(numbers)), numbers.setdefault(ends[1], len(numbers))
 
 
 def _symmetric(indptr: NDArray[np.int64], neighbours: NDArray[np.int32]) -> bool:

@@ -4,9 +4,10 @@ Notation  one line per person and item; the weight of a line is in [0, 1]
 Not here  published data sets (sources/), what is done with profiles (tasks/).
 
 Formats: CSV with a header line (also gzipped), Parquet, and a CSR matrix saved by scipy, whose
-stored entries mark items and whose values are their weights. A weight that is no number withholds;
-a line without a person or an item is left out. Errors name the file and its form, never a value,
-and not the header either: in a file without one that would be the first person.
+stored entries mark items and whose values are their weights. A weight that is no number withholds,
+and a column of weights without a number is refused; a line without a person or an item is left out.
+Errors name the file and its form, never a value, and not the header either: in a file without one
+that would be the first person.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import gzip
 import io
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from math import nan
 from pathlib import Path
@@ -26,7 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from reticent.data.profiles import Profiles
+from reticent.data.labels import codes_of, ordered, text_of
+from reticent.data.profiles import WEIGHTS, Profiles, number_of, weight_units
 from reticent.errors import MissingExtra, ParameterError, require
 
 if TYPE_CHECKING:
@@ -91,12 +93,14 @@ def read_profiles(
     path: str | Path,
     columns: Columns | None = None,
     *,
+    people: Iterable[Any] | None = None,
+    items: Iterable[Any] | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Profiles:
     """Profiles from a file; ``notice`` is told when there are no weights and all items count as 1.
 
-    People and items are named by text, in the order of first appearance. A matrix has no names:
-    its rows and columns are numbered from 0.
+    ``people`` and ``items`` declare who and what there is, as in ``Profiles.of``. A matrix has no
+    names: its rows and columns are numbered from 0.
     """
     path, columns = Path(path), columns or Columns()
     name = path.name.casefold()
@@ -105,31 +109,33 @@ def read_profiles(
             raise TableError(path.name, "is a directory")
         raise ParameterError("table", f"a file named {', '.join(FORMATS)}", path.name)
     if name.endswith(".npz"):
-        return _read_matrix(path)
+        found = _read_matrix(path)
+        if people is None and items is None:
+            return found
+        everybody, things = ordered(people, "people"), ordered(items, "items")
+        return found.in_catalogue(
+            found.people if everybody is None else everybody,
+            found.items if things is None else things,
+        )
     read = _read_parquet if name.endswith(".parquet") else _read_csv
     lines = read(path, columns)
     if lines.weights is None and notice is not None:
         notice(f"{path.name} has no column of weights: every item counts in full, with weight 1")
-    return lines.profiles()
+    return lines.profiles(people, items)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Lines:
-    """A long table as numbers, with what they stand for."""
+    """A long table as codes of people and items, with what they stand for, and weights."""
 
-    who: NDArray[np.int64]
-    what: NDArray[np.int64]
+    who: tuple[NDArray[np.int64], list[str]]
+    what: tuple[NDArray[np.int64], list[str]]
     weights: Any
-    people: list[str]
-    items: list[str]
 
-    def profiles(self) -> Profiles:
-        found = Profiles.of(self.who, self.what, 1.0 if self.weights is None else self.weights)
-        return replace(
-            found,
-            people=[self.people[code] for code in found.people],
-            items=[self.items[code] for code in found.items],
-        )
+    def profiles(self, people: Iterable[Any] | None, items: Iterable[Any] | None) -> Profiles:
+        units = weight_units(1.0 if self.weights is None else self.weights)
+        each = np.broadcast_to(units, self.who[0].shape)
+        return Profiles.of_codes(self.who, self.what, each, people=people, items=items)
 
 
 def _wrong(path: Path, rule: str) -> TableError:
@@ -177,7 +183,7 @@ def _read_csv(path: Path, columns: Columns) -> _Lines:
             if header is None:
                 raise TableError(path.name, "is empty")
             places = find_columns(path.name, header, columns)
-            lines = _numbered(rows, len(header), places)
+            lines = _numbered(path, rows, len(header), places)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise _wrong(path, "a file packed by gzip") from None
     except (UnicodeDecodeError, csv.Error):
@@ -188,13 +194,14 @@ def _read_csv(path: Path, columns: Columns) -> _Lines:
 
 
 def _numbered(
-    rows: Iterator[list[str]], width: int, places: tuple[int, int, int | None]
+    path: Path, rows: Iterator[list[str]], width: int, places: tuple[int, int, int | None]
 ) -> _Lines | None:
-    """Lines by numbers in the order of first appearance; None if one has another width."""
+    """Lines as codes; None if one has another width."""
     user, item, weight = places
     people: dict[str, int] = {}
     items: dict[str, int] = {}
     who, what, weights = [], [], []
+    numbers = texts = 0
     for row in rows:
         if len(row) != width:
             if row:
@@ -204,21 +211,17 @@ def _numbered(
             who.append(people.setdefault(row[user], len(people)))
             what.append(items.setdefault(row[item], len(items)))
             if weight is not None:
-                weights.append(_number(row[weight]))
+                number = number_of(row[weight])
+                numbers += number is not None
+                texts += number is None and row[weight] != ""
+                weights.append(nan if number is None else number)
+    if texts and not numbers:
+        raise TableError(path.name, f"has a column of weights that holds text, not {WEIGHTS}")
     return _Lines(
-        np.array(who, dtype=np.int64),
-        np.array(what, dtype=np.int64),
+        (np.array(who, dtype=np.int64), list(people)),
+        (np.array(what, dtype=np.int64), list(items)),
         None if weight is None else np.array(weights, dtype=np.float64),
-        list(people),
-        list(items),
     )
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return nan
 
 
 def _read_parquet(path: Path, columns: Columns) -> _Lines:
@@ -240,7 +243,6 @@ def _read_parquet(path: Path, columns: Columns) -> _Lines:
 
 
 def _from_table(table: Any) -> _Lines:
-    known = np.ones(table.num_rows, dtype=bool)
     coded = []
     for column in table.columns[:2]:
         if hasattr(column.type, "value_type"):  # a dictionary may hold what no line has
@@ -248,14 +250,16 @@ def _from_table(table: Any) -> _Lines:
         column = column.combine_chunks().dictionary_encode()
         if hasattr(column, "combine_chunks"):
             column = column.combine_chunks()
-        names = [str(name) for name in column.dictionary.to_pylist()]
+        numbers, names = codes_of([_name(cell) for cell in column.dictionary.to_pylist()], "table")
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        empty = np.array([name == "" for name in names] + [True])  # -1 finds the last: missing
-        known &= ~empty[codes]
-        coded.append((codes, names))
-    (who, people), (what, items) = coded
-    weights = table.columns[2].to_numpy()[known] if table.num_columns == 3 else None
-    return _Lines(who[known], what[known], weights, people, items)
+        coded.append((np.append(numbers, -1)[codes], names))
+    who, what = coded
+    return _Lines(who, what, table.columns[2].to_numpy() if table.num_columns == 3 else None)
+
+
+def _name(cell: Any) -> str | None:
+    """Dates and the like are named as they are written."""
+    return text_of(cell) if cell is None or isinstance(cell, (bytes, float)) else str(cell)
 
 
 def _read_matrix(path: Path) -> Profiles:
@@ -274,5 +278,4 @@ def _read_matrix(path: Path) -> Profiles:
     marks = sparse.csr_array(
         (np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape
     )
-    profiles = Profiles.from_csr(marks, matrix.data)  # a stored 0 is an item that is withheld
-    return replace(profiles, people=[str(row) for row in range(len(profiles))])
+    return Profiles.from_csr(marks, matrix.data)

@@ -4,19 +4,22 @@ Notation  rows = people, columns = items of the catalogue, weight v in units of 
 Not here  reading files (tables.py), what is released from profiles (tasks/).
 
 Values and weights are private: whatever is no number in [0, 1] is clamped or withheld, never
-reported. Names of people and items are kept in the order of first appearance.
+reported; a column without a single number is of the wrong type and is refused. Names are text and
+stand in canonical order (labels.py). An item of weight 0 is dropped on reading, before names are
+collected, so that it changes nothing at all. People and items that are declared are all there,
+whether or not they occur, and others are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from reticent.data.labels import codes_of, places_of
+from reticent.data.labels import canonical, codes_of, ordered, places_of, texts_of
 from reticent.errors import ParameterError, require
 
 if TYPE_CHECKING:
@@ -26,17 +29,18 @@ if TYPE_CHECKING:
 
 WEIGHT_BITS = 20
 FULL_WEIGHT = 1 << WEIGHT_BITS
+WEIGHTS = "numbers from 0 to 1"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Profiles:
     """Sparse rows: person u has items ``indices[indptr[u]:indptr[u + 1]]``, sorted and distinct."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     weights: NDArray[np.int32]
-    people: Sequence[Any]
-    items: Sequence[Any]
+    people: Sequence[str]
+    items: Sequence[str]
     private: bool = True  # false once a seeded source has had a part in them
 
     def __post_init__(self) -> None:
@@ -47,93 +51,145 @@ class Profiles:
         rising[starts[starts < rising.size]] = True
         require(bool(rising.all()), "indices", "other", "sorted and distinct in each row")
 
+    def __repr__(self) -> str:
+        return f"Profiles({len(self)} people, {self.n_items} items)"  # who has what is private
+
     @classmethod
-    def of(cls, people: ArrayLike, items: ArrayLike, weights: ArrayLike | float = 1.0) -> Profiles:
+    def of(
+        cls,
+        who: ArrayLike,
+        what: ArrayLike,
+        weights: ArrayLike | float = 1.0,
+        *,
+        people: Iterable[Any] | None = None,
+        items: Iterable[Any] | None = None,
+    ) -> Profiles:
         """From a long table, one line per person and item. Repeated lines keep the least weight.
 
-        >>> club = Profiles.of(["ann", "bob", "ann"], ["Heat", "Heat", "Alien"], [1, 0.5, 0])
-        >>> len(club), club.n_items, club.row(0).tolist()
-        (2, 2, [0, 1])
+        ``people`` and ``items`` declare who and what there is; otherwise it is whoever and whatever
+        has a line of positive weight, and to use that is to say that it is public.
+
+        >>> club = Profiles.of(["bob", "ann", "bob"], ["Heat", "Heat", "Alien"], [1, 0.5, 0])
+        >>> club.people, club.items, club.row(0).tolist()
+        (['ann', 'bob'], ['Heat'], [0])
         """
-        who, names = codes_of(people, "people")
-        what, catalogue = codes_of(items, "items")
-        lines = f"{who.size} lines, as people"
-        require(what.size == who.size, "items", f"{what.size} lines", lines)
+        rows, columns = codes_of(who, "people"), codes_of(what, "items")
+        shape = rows[0].shape
+        lines = f"{shape[0]} lines, as people"
+        require(columns[0].shape == shape, "items", f"{columns[0].size} lines", lines)
         units = weight_units(weights)
         if units.ndim == 0:
-            units = np.broadcast_to(units, who.shape)
-        require(units.shape == who.shape, "weights", f"shape {units.shape}", lines)
-        named = (who >= 0) & (what >= 0)
-        if not named.all():
-            who, what, units = who[named], what[named], units[named]
-        return cls._from_entries(who, what, units, names, catalogue)
+            units = np.broadcast_to(units, shape)
+        require(units.shape == shape, "weights", f"shape {units.shape}", lines)
+        return cls.of_codes(rows, columns, units, people=people, items=items)
 
     @classmethod
     def of_lists(
         cls,
-        people: ArrayLike,
+        who: ArrayLike,
         offsets: NDArray[np.int64],
-        items: ArrayLike,
+        what: ArrayLike,
         weights: ArrayLike | float = 1.0,
+        *,
+        people: Iterable[Any] | None = None,
+        items: Iterable[Any] | None = None,
     ) -> Profiles:
         """From a list of items per person, end to end, as a list column of Arrow has them.
 
-        Person u has ``items[offsets[u]:offsets[u + 1]]``. Who has an empty list is kept; a person
-        or an item named twice counts as in a long table.
+        Person u has ``what[offsets[u]:offsets[u + 1]]``. Who has an empty list is kept; a
+        person or an item named twice counts as in a long table.
 
         >>> club = Profiles.of_lists(["ann", "bob", "cid"], np.array([0, 2, 3, 3]), [7, 9, 9])
         >>> len(club), club.sizes.tolist()
         (3, [2, 1, 0])
         """
-        numbers, names = codes_of(people, "people")
-        what, catalogue = codes_of(items, "items")
+        rows, names = codes_of(who, "people")
+        columns, catalogue = codes_of(what, "items")
         ends = np.asarray(offsets, dtype=np.int64)
-        fits = ends.shape == (numbers.size + 1,) and int(ends[0]) >= 0
-        fits = fits and bool((np.diff(ends) >= 0).all()) and int(ends[-1]) <= what.size
+        fits = ends.shape == (rows.size + 1,) and int(ends[0]) >= 0
+        fits = fits and bool((np.diff(ends) >= 0).all()) and int(ends[-1]) <= columns.size
         rule = "rising, one more than people, up to the number of items"
         require(fits, "offsets", f"shape {ends.shape}", rule)
         inside = slice(int(ends[0]), int(ends[-1]))
-        who, own = np.repeat(numbers, np.diff(ends)), what[inside]
         units = weight_units(weights)
         if units.ndim:
-            require(units.shape == what.shape, "weights", f"shape {units.shape}", "one per item")
-        units = np.broadcast_to(units, what.shape)[inside]
-        named = (who >= 0) & (own >= 0)
-        if not named.all():
-            who, own, units = who[named], own[named], units[named]
-        return cls._from_entries(who, own, units, names, catalogue)
+            same = units.shape == columns.shape
+            require(same, "weights", f"shape {units.shape}", "one per item")
+        return cls.of_codes(
+            (np.repeat(rows, np.diff(ends)), names),
+            (columns[inside], catalogue),
+            np.broadcast_to(units, columns.shape)[inside],
+            people=canonical(rows, names)[1] if people is None else people,
+            items=items,
+        )
+
+    @classmethod
+    def of_codes(
+        cls,
+        who: tuple[NDArray[np.int64], Sequence[str]],
+        what: tuple[NDArray[np.int64], Sequence[str]],
+        units: NDArray[np.int32],
+        *,
+        people: Iterable[Any] | None = None,
+        items: Iterable[Any] | None = None,
+    ) -> Profiles:
+        """From lines as codes (labels.py), with names for them, and weights in units."""
+        (rows, names), (columns, catalogue) = who, what
+        known = (rows >= 0) & (columns >= 0)
+        if not known.all():
+            rows, columns, units = rows[known], columns[known], units[known]
+        if not units.all():  # what is withheld must not even lend its name
+            shape = len(names), len(catalogue)
+            rows, columns, units = _least(rows, columns, units, shape)
+            given = units > 0
+            rows, columns, units = rows[given], columns[given], units[given]
+        lines, listed = canonical(rows, names, ordered(people, "people"))
+        places, things = canonical(columns, catalogue, ordered(items, "items"))
+        rows, columns = lines[rows], places[columns]
+        kept = (rows >= 0) & (columns >= 0)
+        if not kept.all():
+            rows, columns, units = rows[kept], columns[kept], units[kept]
+        return cls._from_entries(rows, columns, units, listed, things)
 
     @classmethod
     def from_csr(cls, matrix: Any, weights: ArrayLike | None = None) -> Profiles:
         """From a scipy sparse matrix whose non-zero entries mark the items a person has.
 
-        ``weights`` has one weight for each stored entry; without it every weight is 1.
+        Rows and columns are named by their numbers, from 0. ``weights`` has one weight for each
+        stored entry; without it every weight is 1.
         """
         matrix = matrix.tocoo()
         units = weight_units(np.ones(matrix.nnz) if weights is None else weights)
         given = f"one for each of {matrix.nnz} stored entries"
         require(units.shape == matrix.data.shape, "weights", f"shape {units.shape}", given)
-        kept = matrix.data != 0
+        kept = (matrix.data != 0) & (units > 0)
         who, what = matrix.row[kept].astype(np.int64), matrix.col[kept].astype(np.int64)
-        people, items = (range(size) for size in matrix.shape)
+        people, items = (list(map(str, range(size))) for size in matrix.shape)
         return cls._from_entries(who, what, units[kept], people, items)
 
     @classmethod
-    def from_frame(cls, frame: Any, columns: Columns | None = None) -> Profiles:
+    def from_frame(
+        cls,
+        frame: Any,
+        columns: Columns | None = None,
+        *,
+        people: Iterable[Any] | None = None,
+        items: Iterable[Any] | None = None,
+    ) -> Profiles:
         """From a long table in a pandas or polars frame or an Arrow table, one line per item.
 
-        Names stay what they are, text or whole numbers. Lines and weights count as in a file, and
-        so do the names of columns: without one called weight every item counts in full.
+        Lines, names and weights count as in a file, and so do the names of columns: without one
+        called weight every item counts in full.
 
         >>> import pyarrow
-        >>> lines = {"user_id": [7, 7, 9], "item_id": ["Heat", "Up", "Up"], "rating": [5, 3, 4]}
+        >>> lines = {"user_id": [9, 7, 7], "item_id": ["Heat", "Up", "Heat"], "rating": [5, 3, 4]}
         >>> club = Profiles.from_frame(pyarrow.table(lines))
         >>> club.people, club.items, bool((club.weights == FULL_WEIGHT).all())
-        ([7, 9], ['Heat', 'Up'], True)
+        (['7', '9'], ['Heat', 'Up'], True)
         """
         from reticent.data.frame_tables import Interactions  # which needs this module
 
-        return Interactions.of(frame, columns).profiles
+        return Interactions.of(frame, columns, people=people, items=items).profiles
 
     def to_csr(self) -> Any:
         """The weights as a scipy sparse matrix; an item of weight 0 is stored as 0.
@@ -152,23 +208,14 @@ class Profiles:
         who: NDArray[np.int64],
         what: NDArray[np.int64],
         units: NDArray[np.int32],
-        people: Sequence[Any],
-        items: Sequence[Any],
+        people: Sequence[str],
+        items: Sequence[str],
     ) -> Profiles:
-        """Sort entries by person, item and weight, and keep the first of each person and item."""
-        if len(people) * len(items) < 1 << (62 - WEIGHT_BITS):
-            # one integer holds all three: sorting it is ten times faster than lexsort
-            key = (who * len(items) + what) << (WEIGHT_BITS + 1) | units
-            key.sort()
-            units = (key & ((1 << (WEIGHT_BITS + 1)) - 1)).astype(np.int32)
-            who, what = np.divmod(key >> (WEIGHT_BITS + 1), max(len(items), 1))
-        else:
-            who, what, units = _sorted_rows(who, what, units, (len(people), len(items)))
-        first = np.ones(who.size, dtype=bool)
-        first[1:] = (who[1:] != who[:-1]) | (what[1:] != what[:-1])
+        """Entries by person and item, each once with its least weight."""
+        who, what, units = _least(who, what, units, (len(people), len(items)))
         indptr = np.zeros(len(people) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(who[first], minlength=len(people)), out=indptr[1:])
-        return cls(indptr, what[first].astype(np.int32), units[first], people, items)
+        np.cumsum(np.bincount(who, minlength=len(people)), out=indptr[1:])
+        return cls(indptr, what.astype(np.int32), units, people, items)
 
     def __len__(self) -> int:
         return len(self.people)
@@ -255,13 +302,33 @@ class Profiles:
         return columns.indptr.astype(np.int64), people, columns.data
 
     def in_catalogue(self, people: Sequence[Any], items: Sequence[Any]) -> Profiles:
-        """The same entries over declared people and items; entries outside are dropped."""
-        line = places_of(self.people, people, "people")
-        column = places_of(self.items, items, "items")
+        """The same entries over these people and items, in this order; others are dropped."""
+        everybody, things = texts_of(people, "people"), texts_of(items, "items")
+        line = places_of(self.people, everybody, "people")
+        column = places_of(self.items, things, "items")
         who, what = line[self.rows()], column[self.indices]
         kept = (who >= 0) & (what >= 0)
-        inside = self._from_entries(who[kept], what[kept], self.weights[kept], people, items)
+        inside = self._from_entries(who[kept], what[kept], self.weights[kept], everybody, things)
         return replace(inside, private=self.private)
+
+
+def _least(
+    who: NDArray[np.int64],
+    what: NDArray[np.int64],
+    units: NDArray[np.int32],
+    shape: tuple[int, int],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Entries by person and item, each once with its least weight."""
+    if shape[0] * shape[1] >= 1 << (62 - WEIGHT_BITS):
+        return _sorted_rows(who, what, units, shape)
+    # one integer holds all three: sorting it is ten times faster than lexsort
+    key = (who * shape[1] + what) << (WEIGHT_BITS + 1) | units
+    key.sort()
+    units = (key & ((1 << (WEIGHT_BITS + 1)) - 1)).astype(np.int32)
+    who, what = np.divmod(key >> (WEIGHT_BITS + 1), max(shape[1], 1))
+    first = np.ones(who.size, dtype=bool)
+    first[1:] = (who[1:] != who[:-1]) | (what[1:] != what[:-1])
+    return who[first], what[first], units[first]
 
 
 def _sorted_rows(
@@ -270,7 +337,7 @@ def _sorted_rows(
     units: NDArray[np.int32],
     shape: tuple[int, int],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-    """Entries by person and item, each once with its least weight, however many names there are."""
+    """As ``_least``, however many names there are."""
     if (who[1:] < who[:-1]).any():
         order = np.argsort(who, kind="stable")
         who, what, units = who[order], what[order], units[order]
@@ -302,14 +369,31 @@ def _reals(weights: ArrayLike | float) -> NDArray[np.float64]:
         raise ParameterError("weights", "one number per line", "rows of lengths") from None
     if array.dtype.kind in "fiub":
         return array.astype(np.float64)
-    reals = np.array([_real(value) for value in array.ravel().tolist()], dtype=np.float64)
-    return reals.reshape(array.shape)
+    require(array.dtype.kind in "OUS", "weights", str(array.dtype), WEIGHTS)
+    cells = array.ravel().tolist()
+    reals = [number_of(cell) for cell in cells]
+    require(are_numbers(cells, reals), "weights", "text", WEIGHTS)
+    known = [np.nan if real is None else real for real in reals]
+    return np.array(known, dtype=np.float64).reshape(array.shape)
 
 
-def _real(value: object) -> float:
+def number_of(cell: object) -> float | None:
+    """A cell as a number; None if it is none."""
     try:
-        return float(value)  # type: ignore[arg-type]
+        return float(cell)  # type: ignore[arg-type]
     except OverflowError:
-        return np.inf if isinstance(value, int) and value > 0 else -np.inf
+        return np.inf if isinstance(cell, int) and cell > 0 else -np.inf
     except (TypeError, ValueError):
-        return np.nan
+        return None
+
+
+def are_numbers(cells: Sequence[object], reals: Sequence[float | None]) -> bool:
+    """Whether a column of cells of any type is one of numbers: some cell is, or none says anything.
+
+    The type of a column is public; whether one cell of it can be read is not.
+    """
+    return any(real is not None for real in reals) or all(map(_nothing, cells))
+
+
+def _nothing(cell: object) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell)

@@ -49,7 +49,7 @@ class Token:
     revoked: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Session:
     """Somebody who came through a door; ``form`` is what their forms must carry."""
 

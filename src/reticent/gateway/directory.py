@@ -32,7 +32,7 @@ class NoSuchPerson(ReticentError):
         super().__init__("there is nobody of that name")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Person:
     """What the gateway holds of one person. ``tag`` names them in keys, and goes with them."""
 

@@ -26,7 +26,7 @@ Keep: TypeAlias = Callable[[Request, bytes], "Future[Answer]"]
 OWN = "the gateway"  # the principal of draws that are made once for everybody
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Drawn:
     """Two values, of which one may leave, and what each person loses by the first."""
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _KEPT = 20_000  # people
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class World:
     """What is public: the catalogue, the mapping, what providers ask for."""
 
@@ -44,7 +44,7 @@ class World:
     offers: Mapping[str, Mapping[str, Offer]]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Known:
     """A person as of one version and one catalogue, with what was worked out of them."""
 
@@ -68,7 +68,7 @@ class Known:
         return self._charges[offer.id]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Memory:
     """The latest world, and people who were asked about."""
 

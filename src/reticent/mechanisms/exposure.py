@@ -31,7 +31,7 @@ _MOST_ENTRIES = 20_000_000  # of rows that come from outside
 _MOST_DISTINCT = 3000  # different items of which all pairs are compared
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Exposure:
     """The public facts on which a multi-level guarantee rests: no item of it is named.
 

@@ -48,7 +48,7 @@ def steps_of_entropy(size: int) -> Reals:
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GainSensitivity(LocalSensitivity):
     """delta(t) of each candidate column, from its counts ``tables`` [values, classes].
 

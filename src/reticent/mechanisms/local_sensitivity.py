@@ -43,7 +43,7 @@ class LocalSensitivity(ABC):
         """b(steps[r], r) in steps of ``grid``, each delta at most ``limit``."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tabled(LocalSensitivity):
     """delta(t, r) at [t, r]; beyond the last row it is the limit.
 

@@ -45,7 +45,7 @@ _NONCE_BITS = 128
 _DECLARED = "the joint law the mapping was made for"
 
 
-@dataclass(frozen=True, eq=False)  # no slots: cached properties need a dictionary
+@dataclass(frozen=True, eq=False, repr=False)  # no slots: cached properties need a dictionary
 class ProfileMapping(Mechanism[int]):
     """Release profile j as another one; profiles are numbers from 0 here.
 

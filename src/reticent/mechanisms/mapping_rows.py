@@ -27,7 +27,7 @@ WHOLE = 1 << BITS
 _FEW = 1 << 12  # draws that are done before Numba is loaded
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rows:
     """What a draw needs of a table of chances."""
 

@@ -35,7 +35,7 @@ VALUE_BITS = 16
 Weighting: TypeAlias = Literal["product", "min"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WeightedProfile:
     """One person's items and how much each may count, as integers on the grid.
 
@@ -239,7 +239,7 @@ class SquaredDistance(Modular):
         return (factor * profile.values) >> VALUE_BITS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class UserFunction(Modular):
     """Any function of one profile with declared S and a non-decreasing S_i(a). Lemma 2.
 

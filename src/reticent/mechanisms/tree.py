@@ -39,7 +39,7 @@ Stop: TypeAlias = Literal["depth", "size"]
 _MOST_CELLS = 1 << 27  # counts of one level: half a gigabyte
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Coded:
     """What is private: the code of each row in each column [n, d], and its class [n]."""
 

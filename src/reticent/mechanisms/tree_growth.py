@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Reals = NDArray[np.float64]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class _Nodes:
     """The nodes so far, and which columns are left to each."""
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Scalar: TypeAlias = int | float | Fraction
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExactArray:
     """Rationals of one shape: ``array[i]`` is exact, ``approximate`` within 2**-53 of it."""
 

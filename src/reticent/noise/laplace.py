@@ -83,7 +83,7 @@ def discrete_laplace(
     return drawn.reshape(shape)[()]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Law:
     """The constants of Y = (-ln U - shift) * stretch, one per coordinate or one for all."""
 

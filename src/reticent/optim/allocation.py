@@ -37,7 +37,7 @@ _MANY = 16  # people for whom compiled loops are worth loading
 _STEEPEST = 50.0  # beyond it the error of whole numbers is below 1e-20 and its slope unstable
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Allocation:
     """One row per person: x, its error, a proved lower bound of the least error, and the prices.
 
@@ -156,7 +156,7 @@ def _solve(problem: _Problem, tolerance: float, loops: bool) -> Allocation:
     return first
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Points:
     """Where a solver stopped, in z; error and prices are in the caller's units of error."""
 

@@ -28,7 +28,7 @@ _MOST_WORDS = 4
 _PAIRS = 1 << 20  # looked up at a time
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Distance:
     """Distances from every profile to every profile; make one with the functions below."""
 

@@ -81,7 +81,7 @@ def information(moments: Reals, prior: Reals) -> float:
     return max(0.0, total)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Channel:
     """A column-stochastic X, stored by input: profile j becomes ``outs[e]`` with ``chances[e]``."""
 

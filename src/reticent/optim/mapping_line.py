@@ -29,7 +29,7 @@ _MANY = 1024  # profiles from which a grid is worth its while
 _FIRST = 512  # cells of the first grid
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Grid:
     """Outputs that are kept, by place in the order of the line."""
 

@@ -28,7 +28,7 @@ _KNOTS = 33
 _PART = 1 << 22  # entries held at a time
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Lists:
     """Candidate outputs of every profile."""
 

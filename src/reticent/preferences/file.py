@@ -44,7 +44,7 @@ class Grant:
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Preferences:
     """What one person allows; make one with ``read`` or ``parse``.
 

@@ -58,7 +58,7 @@ class Section:
         return (self.rows[0][0], self.rows[-1][1]) if self.rows else (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Layout:
     """A text with its entries and sections, in their order."""
 

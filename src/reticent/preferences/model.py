@@ -42,7 +42,7 @@ Line: TypeAlias = tuple[KeyPath, Budget]
 """A line as it counts: its key, and its amount."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Provider:
     """What one provider may get: per release, in all, and when that starts anew.
 
@@ -73,7 +73,7 @@ class Provider:
         return bool(self.items) or self.item_default is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Wishes:
     """The content of a file; an attribute that maps to None is withheld.
 

@@ -127,7 +127,7 @@ def tree_figure(trained: TrainedTree, *, target: str) -> str:
     return svg(made, says=_says(trained, drawn, target))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Drawn:
     """What is drawn, and the figures of each node."""
 

@@ -1,9 +1,10 @@
-"""What one process does: read a part, draw for everybody in it, write both files whole.
+"""What one process does: read a piece, draw for everybody in it, write both files whole.
 
 Theory    docs/theory/parts.md, Theorem 2 (it does not matter who draws)
-Not here  which parts there are (inputs.py, gathering.py), who is charged (merging.py).
+Not here  which pieces there are (inputs.py, gathering.py), what is shown (arranging.py), who is
+          charged (merging.py).
 
-Every part is drawn by a source with a key of its own from the operating system; a seeded source
+Every piece is drawn by a source with a key of its own from the operating system; a seeded source
 gives each person a stream of their own. So nothing depends on who draws what, or in which order.
 """
 
@@ -20,26 +21,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reticent.noise import Source
+from reticent.running.arranging import CHARGE
+from reticent.running.declaring import known
 from reticent.running.gathering import grouped
 from reticent.running.inputs import Piece, batches_of
 from reticent.running.people import numbers_of
-from reticent.running.staging import Staging, digest_of, put, sync
+from reticent.running.staging import Staging, put, sync
 from reticent.tasks.batched import PERSON, Batched, arrow, names_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CHARGE = "charge"
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Told:
-    """What a process tells of a part that it drew; ``written`` has no name yet."""
+    """What a process tells of a piece that it drew; ``written`` has no name yet."""
 
     name: str
     numbers: NDArray[np.uint64]
-    digest: str
     written: tuple[Path, ...] = ()
 
     @property
@@ -48,27 +49,34 @@ class Told:
         return len(self.numbers)
 
 
-def draw_part(packed: bytes, piece: Piece, staging: Staging, name: str, source: Source) -> Told:
-    """Draw a part of a pickled job, unless it is there already."""
+def draw_piece(
+    packed: bytes,
+    piece: Piece,
+    staging: Staging,
+    name: str,
+    source: Source,
+    declared: Path | None = None,
+) -> Told:
+    """Draw a piece of a pickled job, unless it is there already."""
     if staging.drawn(name):
-        return _told(name, staging.part(name), staging.charges(name))
+        return _told(name, staging.charges(name))
     own = source.child(name) if source.private else source
-    written = staging.partial(f"part-{name}"), staging.partial(f"charges-{name}")
+    written = staging.partial(f"piece-{name}"), staging.partial(f"charges-{name}")
     try:
-        _write(_job(packed), piece, written, own)
+        _write(_job(packed), piece, written, own, declared)
     except BaseException:
         for path in written:
             path.unlink(missing_ok=True)
         raise
-    return replace(_told(name, *written), written=written)
+    return replace(_told(name, written[1]), written=written)
 
 
 def keep(told: Told, staging: Staging) -> None:
-    """Name what a process wrote: the charges last, for a part that has them is whole."""
+    """Name what a process wrote: the charges last, for a piece that has them is whole."""
     if told.written:
-        part, charges = told.written
+        rows, charges = told.written
         if told.people:
-            put(part, staging.part(told.name))
+            put(rows, staging.piece(told.name))
         put(charges, staging.charges(told.name))
 
 
@@ -79,10 +87,9 @@ def _job(packed: bytes) -> Batched:
     return job
 
 
-def _told(name: str, part: Path, charges: Path) -> Told:
+def _told(name: str, charges: Path) -> Told:
     columns = [numbers_of(column) for column, _ in charges_in(charges)]
-    numbers = np.concatenate([np.empty(0, np.uint64), *columns])
-    return Told(name, numbers, digest_of(part) if numbers.size else "")
+    return Told(name, np.concatenate([np.empty(0, np.uint64), *columns]))
 
 
 def charges_in(path: Path) -> Iterator[tuple[Any, NDArray[np.int64]]]:
@@ -93,7 +100,7 @@ def charges_in(path: Path) -> Iterator[tuple[Any, NDArray[np.int64]]]:
 
 
 def people_in(path: Path) -> tuple[list[str], list[int]]:
-    """People and losses of a part, for the ledger."""
+    """People and losses of a file of charges, for the ledger."""
     people: list[str] = []
     nano: list[int] = []
     for column, amounts in charges_in(path):
@@ -102,16 +109,20 @@ def people_in(path: Path) -> tuple[list[str], list[int]]:
     return people, nano
 
 
-def _rows(job: Batched, piece: Piece) -> Iterator[Any]:
-    if piece.format == "lines":
-        yield from grouped(piece, job)
-    else:
-        yield from batches_of(piece, job.columns)
+def _rows(job: Batched, piece: Piece, declared: Path | None) -> Iterator[Any]:
+    found = grouped(piece, job) if piece.format == "lines" else batches_of(piece, job.columns)
+    return found if declared is None else (known(batch, job.person, declared) for batch in found)
 
 
-def _write(job: Batched, piece: Piece, paths: tuple[Path, Path], source: Source) -> None:
+def _write(
+    job: Batched,
+    piece: Piece,
+    paths: tuple[Path, Path],
+    source: Source,
+    declared: Path | None,
+) -> None:
     pa, (part, charges) = arrow(), (_Growing(path) for path in paths)
-    for batch in _rows(job, piece):
+    for batch in _rows(job, piece, declared):
         drawn = job.draw(batch, source)
         if drawn.batch.num_rows:
             people = drawn.batch.column(0)

@@ -3,8 +3,8 @@
 Notation  a bucket = people whose names' numbers agree, small enough to be held in memory
 Not here  what processes read by themselves (inputs.py).
 
-Lines are dealt out to files by the person they belong to, in one pass over the table; a part is a
-bucket. How many buckets there are depends on the files alone.
+Lines are dealt out to files by the person they belong to, in one pass over the table; a piece is a
+bucket. How many buckets there are depends on the files, and nothing that is shown depends on it.
 """
 
 from __future__ import annotations

@@ -32,6 +32,8 @@ ROWS = 1 << 17
 """Rows of a part, or a whole row group if that is larger."""
 BATCH = 1 << 16
 """Rows that are held in memory at a time."""
+NUMBERS = "whole numbers"
+"""What names may be, besides text."""
 _CSV_BLOCK = 1 << 24  # bytes
 _ENDS = 1 << 16  # bytes of either end of a file that tell it from another
 
@@ -155,7 +157,7 @@ def kind_of(path: Path, column: str) -> str:
         return "text"
     pa, kind = arrow(), _schema(path).field(column).type
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return "whole numbers" if pa.types.is_integer(kind) else "text"
+    return NUMBERS if pa.types.is_integer(kind) else "text"
 
 
 def lists_in(path: Path) -> list[str]:

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from reticent.data.labels import ordered
 from reticent.errors import ParameterError, require
 from reticent.guarantees import Event
 from reticent.ledger import Ledger
 from reticent.noise import Source
 from reticent.rational import whole
-from reticent.running import gathering, inputs
-from reticent.running.drawing import Told, charges_in, draw_part, keep, people_in
+from reticent.running import declaring, gathering, inputs
+from reticent.running.arranging import Arranged, arrange
+from reticent.running.drawing import Told, charges_in, draw_piece, keep, people_in
 from reticent.running.inputs import Piece
 from reticent.running.merging import Part, check_key, identity, merge, refuse_spent
 from reticent.running.people import comes_twice
@@ -67,19 +69,36 @@ def run(
     processes: int | None = None,
     principal: str = LIBRARY,
     progress: Progress | None = None,
+    people: Iterable[Any] | None = None,
 ) -> Ran:
     """Release everybody of a table of any size, as a folder of Parquet files.
 
-    ``table`` is one or more files or folders: Parquet, Arrow, CSV. The same ``key`` takes up a run
-    that was broken off, and repeats one that was finished, without another draw or charge. Without
-    a ledger nobody is charged, and it is yours to count what everybody lost. All cores work unless
+    ``table`` is one or more files or folders: Parquet, Arrow, CSV. ``people`` declares who there
+    is: each of them has a row, with or without one in the table, and others are left out; without
+    it, who is in the table is taken to be public. How many files there are depends on the number of
+    people alone, and rows stand in canonical order of names in each.
+
+    The same ``key`` takes up a run that was broken off, and repeats one that was finished, without
+    another draw or charge. Without a ledger nobody is charged, and it is yours to count what
+    everybody lost. All cores work unless
     ``processes`` says how many.
     """
     arrow()
     check_key(key)
     source = Source.system() if source is None else source
     given = [table] if isinstance(table, (str, Path)) else list(table)
-    run_ = _Run(job, Path(out), key, ledger, source, rows, _count(processes), principal, progress)
+    run_ = _Run(
+        job,
+        Path(out),
+        key,
+        ledger,
+        source,
+        rows,
+        _count(processes),
+        principal,
+        progress,
+        ordered(people, "people"),
+    )
     return run_.whole(given)
 
 
@@ -89,7 +108,7 @@ def _count(processes: int | None) -> int:
     return whole(processes, "processes", least=1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Run:
     job: Batched
     out: Path
@@ -100,6 +119,7 @@ class _Run:
     processes: int
     principal: str
     progress: Progress | None
+    people: list[str] | None
 
     def whole(self, given: Sequence[str | Path]) -> Ran:
         self._check_out()
@@ -138,9 +158,14 @@ class _Run:
             for name in needed:
                 if has.count(name) != 1:
                     raise ParameterError("table", f"with one column {name!r}", path.name)
+        self._kind(files)
+
+    def _kind(self, files: Sequence[Path]) -> str:
+        """What people are named by: a file of another kind could not be shown in one column."""
         kinds = {inputs.kind_of(path, self.job.person) for path in files}
-        alike = len(kinds) == 1  # or 7 and the text 7 would be two people
+        alike = len(kinds) == 1
         require(alike, "table", "both", "of files that all name people by numbers, or all by text")
+        return kinds.pop()
 
     def _told(self, files: Sequence[Path]) -> dict[str, Any]:
         return {
@@ -148,6 +173,7 @@ class _Run:
             "release": self.job.fingerprint,
             "table": inputs.fingerprint(files),
             "rows": self.rows,
+            "people": declaring.fingerprint(self.people),
             **self._terms(),
         }
 
@@ -175,14 +201,17 @@ class _Run:
         with Workers(self.processes) as workers:
             named = dict(self._pieces(staging, files, workers))
             _check_cut(staging, named)
-            drawn = self._draw(staging, named, workers)
-        if self._told(files) != told:
-            raise StagingError("the table was changed while it was read: nobody was charged now")
-        self._check_people(staging, drawn)
+            drawn = self._draw(staging, named, files, workers)
+            if self._told(files) != told:
+                raise StagingError(
+                    "the table was changed while it was read: nobody was charged now"
+                )
+            self._check_people(staging, drawn)
+            people = sum(one.people for one in drawn)
+            parts = arrange(staging, [one.name for one in drawn], people, workers)
         event = self.job.event(self.source)
-        people = sum(one.people for one in drawn)
-        charged = self._charge(staging, event, drawn, people)
-        digests = {f"part-{one.name}.parquet": one.digest for one in drawn if one.people}
+        charged = self._charge(staging, event, parts, people)
+        digests = {f"part-{one.name}.parquet": one.digest for one in parts if one.people}
         about = {
             "people": people,
             "private": self.source.private,
@@ -217,7 +246,7 @@ class _Run:
     def _pieces(
         self, staging: Staging, files: Sequence[Path], workers: Workers
     ) -> Iterator[tuple[str, Piece]]:
-        """All parts by name."""
+        """All pieces by name."""
         if self.rows == "items":
             found = self._gathered(staging, files, workers)
         else:
@@ -251,13 +280,38 @@ class _Run:
             for place, count in enumerate(held["lines"])
         ]
 
-    def _draw(self, staging: Staging, named: dict[str, Piece], workers: Workers) -> list[Told]:
-        """Draw all parts, as many at a time as there are workers, so that memory does not grow."""
+    def _draw(
+        self, staging: Staging, named: dict[str, Piece], files: Sequence[Path], workers: Workers
+    ) -> list[Told]:
+        """Draw all pieces, as many at a time as there are workers, so that memory does not grow.
+
+        Then whoever is declared and has no row.
+        """
+        if self.people is None:
+            return self._drawn(staging, named, None, workers)
+        declared = declaring.write_names(self.people, staging)
+        drawn = self._drawn(staging, named, declared, workers)
+        names = (people_in(staging.charges(one.name))[0] for one in drawn)
+        numbers = self._kind(files) == inputs.NUMBERS
+        more = declaring.without_rows(self.job, self.people, names, staging, numbers=numbers)
+        if more is not None:
+            drawn += self._drawn(staging, {f"{len(named):05d}": more}, None, workers)
+        return drawn
+
+    def _drawn(
+        self,
+        staging: Staging,
+        named: dict[str, Piece],
+        declared: Path | None,
+        workers: Workers,
+    ) -> list[Told]:
         total, people = sum(piece.rows for piece in named.values()), 0
         packed = pickle.dumps(self.job)
-        tasks = ((packed, piece, staging, name, self.source) for name, piece in named.items())
+        tasks = (
+            (packed, piece, staging, name, self.source, declared) for name, piece in named.items()
+        )
         found: list[Told] = []
-        for one in workers.each(draw_part, tasks):
+        for one in workers.each(draw_piece, tasks):
             keep(one, staging)
             found.append(one)
             people += one.people
@@ -278,13 +332,15 @@ class _Run:
             staging.clear()  # nothing was charged and nobody saw it
             raise ParameterError("table", "one row for each person", "somebody in two rows")
 
-    def _charge(self, staging: Staging, event: Event, drawn: Sequence[Told], people: int) -> int:
+    def _charge(
+        self, staging: Staging, event: Event, arranged: Sequence[Arranged], people: int
+    ) -> int:
         if self.ledger is None:
             return 0
 
         def parts() -> Iterator[Part]:
-            for one in drawn:
-                named, nano = people_in(staging.charges(one.name))
+            for one in arranged:
+                named, nano = people_in(staging.arranged(one.name))
                 yield Part(one.name, named, nano, one.digest)
 
         merged = merge(
@@ -304,7 +360,7 @@ class _Run:
 
 
 def _check_cut(staging: Staging, named: Mapping[str, Piece]) -> None:
-    """A name of a part must stand for the same people as when the release was begun."""
+    """A name of a piece must stand for the same people as when the release was begun."""
     cut = [[name, *piece.plain().values()] for name, piece in named.items()]
     known = staging.home / "cut.json"
     if not known.exists():

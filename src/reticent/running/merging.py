@@ -32,7 +32,7 @@ LONGEST_KEY = 150
 """Letters of the key of a release: names of parts follow it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Part:
     """The people of one part, what each loses, and the digest of what was drawn for them."""
 

@@ -1,4 +1,4 @@
-"""Numbers for names: to deal people out to parts, and to see whether somebody comes twice.
+"""Numbers for names: to deal people out to parts, and to see whether somebody comes twice; order.
 
 Not here  who they are to the ledger (tasks/batched.py).
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reticent.tasks.batched import arrow, names_of
+from reticent.tasks.batched import arrow, compute, names_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,6 +40,20 @@ def buckets_of(people: Any, count: int) -> NDArray[np.int64]:
     """The bucket, 0 to ``count`` - 1, of each person: the same for the same name, anywhere."""
     mixed = numbers_of(people) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)
     return (mixed % np.uint64(count)).astype(np.int64)
+
+
+def canonical_order(people: Any) -> NDArray[np.int64]:
+    """The rows of an Arrow column of names in canonical order (data/labels.py)."""
+    pa, functions = arrow(), compute()
+    if pa.types.is_integer(people.type):
+        if not len(people) or functions.min(people).as_py() >= 0:
+            return np.argsort(np.asarray(people), kind="stable")
+        people = people.cast(pa.string())
+    digits = functions.match_substring_regex(people, "^[0-9]+$")
+    length = functions.if_else(digits, functions.utf8_length(people), 0)
+    keys = pa.table({"other": functions.invert(digits), "length": length, "name": people})
+    by = [(name, "ascending") for name in keys.column_names]
+    return np.asarray(functions.sort_indices(keys, sort_keys=by), dtype=np.int64)
 
 
 def comes_twice(

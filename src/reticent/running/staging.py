@@ -1,8 +1,11 @@
 """The folder beside the output in which a release is made, and which only its owner may read.
 
-Notation  part-00017.parquet = what was drawn, charges-00017.parquet = people and what each loses,
-          NAME.NUMBER.partial = what a process is writing
-Not here  what is in the parts (drawing.py), when the whole is shown (local.py).
+Notation  piece-00017.parquet = what was drawn for some rows of the table, charges-00017.parquet =
+          its people and what each loses; part-00017.parquet = what will be shown,
+          arranged-00017.parquet = its people and what each loses; NAME.NUMBER.partial = what a
+          process is writing
+Not here  what is drawn (drawing.py), what is in the parts (arranging.py), when the whole is shown
+          (local.py).
 
 A file has its name only when it is whole and on the disk, and it gets it from the one process that
 holds the lock: a worker that outlives its run can leave nothing but partial files, which are never
@@ -51,16 +54,24 @@ class Staging:
         """What will be the output."""
         return self.home / "parts"
 
-    def part(self, name: str) -> Path:
-        """What was drawn for a part."""
-        return self.shown / f"part-{name}.parquet"
+    def piece(self, name: str) -> Path:
+        """What was drawn for a piece of the table."""
+        return self.home / f"piece-{name}.parquet"
 
     def charges(self, name: str) -> Path:
-        """Who is in a part, and what each loses."""
+        """Who is in a piece, and what each loses."""
         return self.home / f"charges-{name}.parquet"
 
+    def part(self, name: str) -> Path:
+        """What will be a file of the output."""
+        return self.shown / f"part-{name}.parquet"
+
+    def arranged(self, name: str) -> Path:
+        """Who is in a part, and what each loses."""
+        return self.home / f"arranged-{name}.parquet"
+
     def aside(self, name: str) -> Path:
-        """Rows that were set aside to become a part."""
+        """Rows that were set aside to become a piece."""
         return self.home / f"rows-{name}.arrow"
 
     def partial(self, name: str) -> Path:
@@ -68,7 +79,7 @@ class Staging:
         return self.home / f"{name}.{os.getpid()}.partial"
 
     def drawn(self, name: str) -> bool:
-        """Whether a part is whole: its charges are the last that is written."""
+        """Whether a piece is drawn: its charges are the last that is written."""
         return self.charges(name).exists()
 
     @contextmanager

@@ -8,7 +8,8 @@ Not here  what is drawn (tasks/), folders (folders.py), charging by key (running
 An attempt of a task draws its people with a key of its own, and writes what they lose into the same
 rows. Spark commits one attempt of each task, and a note says which draw counts: what others drew is
 never read. Everybody is charged from those rows, by key, and only then are they copied, without the
-charges, to where others may see them. Whoever is killed on the way starts again with the same key.
+charges, to where others may see them: in files and in an order that depend on names and on the
+number of people alone. Whoever is killed on the way starts again with the same key.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from reticent.errors import ParameterError, require
 from reticent.guarantees import Event
 from reticent.ledger import Ledger
 from reticent.noise import Source
+from reticent.running.arranging import parts_for
 from reticent.running.merging import Part, check_key, merge, refuse_spent
 from reticent.running.staging import StagingError
 from reticent.spark.collecting import batches_of
@@ -214,6 +216,7 @@ class _Release:
         if not again:
             write_note(self.spark, f"{self.home}/showing", {"key": self.key})
         rows = self.spark.read.parquet(f"{self.home}/{chosen['draw']}").drop(CHARGE)
+        rows = _arranged(rows, parts_for(people))
         rows.write.mode("overwrite" if again else "error").parquet(self.out)
         if self.spark.read.parquet(self.out).count() != rows.count():
             raise StagingError("another run shows the same release: try again with the same key")
@@ -225,6 +228,22 @@ class _Release:
         about = {name: chosen[name] for name in ("private", "event")}
         told = {**about, "people": people, "counted": self.ledger is not None}
         write_note(self.spark, f"{self.out}/{ABOUT}", told)
+
+
+def _arranged(rows: Any, parts: int) -> Any:
+    """Rows in files and in an order that depend on names alone, not on how the frame lay.
+
+    The order is the canonical one (data/labels.py): whole numbers by size, then other names.
+    """
+    functions = pyspark()
+    names = [name for name in (PERSON, "first", "second") if name in rows.columns]
+    keys = []
+    for name in names:
+        text = functions.col(name).cast("string")
+        digits = text.rlike(r"^[0-9]+\z")
+        length = functions.when(digits, functions.length(text)).otherwise(0)
+        keys += [functions.when(digits, 0).otherwise(1), length, text]
+    return rows.repartition(parts, *names).sortWithinPartitions(*keys)
 
 
 def _people(job: Batched, frame: Any) -> Any:

@@ -45,18 +45,29 @@ ROWS = 4 * BLOCK_ROWS
 """People of a task: whole blocks, each with a stream of its own."""
 
 
-def profiles_of(frame: Any, person: str, item: str, weight: str | None = None) -> Profiles:
-    """Profiles of a DataFrame with a row for each person and item; they must fit into a machine."""
+def profiles_of(
+    frame: Any,
+    person: str,
+    item: str,
+    weight: str | None = None,
+    *,
+    people: Iterable[Any] | None = None,
+    items: Iterable[Any] | None = None,
+) -> Profiles:
+    """Profiles of a DataFrame with a row for each person and item; they must fit into a machine.
+
+    ``people`` and ``items`` declare who and what there is, as in ``Profiles.of``.
+    """
     pyspark()
     names = [person, item, *([] if weight is None else [weight])]
     for name in names:
         require(name in frame.columns, "frame", "another", f"with a column {name!r}")
     kept = frame.select(*map(quoted, names)).dropna(subset=[quoted(person), quoted(item)])
-    table = table_of(kept.orderBy(quoted(person), quoted(item)))
+    table = table_of(kept)
     require(table is not None, "frame", "without rows", "with some")
-    people, items = (table.column(name).to_pylist() for name in (person, item))
+    who, what = (table.column(name).to_pylist() for name in (person, item))
     weights = 1.0 if weight is None else table.column(weight).to_pylist()
-    return Profiles.of(people, items, weights)
+    return Profiles.of(who, what, weights, people=people, items=items)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +132,6 @@ def release_neighbours(
     told = ("neighbours", k, peers_at_once)
     job = _Lists(similarity, told, profiles.private, 0, limit, count, k)
     lost = require_dp(job.event(own).loss).overall
-    kind = "long" if _numbered(profiles) else "string"
     carried = _Carried(shared)
 
     def drawn() -> Any:
@@ -133,7 +143,7 @@ def release_neighbours(
         tasks = spark.range(blocks, numPartitions=blocks)
         lists = tasks.mapInArrow(
             _lists(similarity, most, data, named, max(step, 1)),
-            f"{PERSON} {kind}, peers array<{kind}>, scores array<double>",
+            f"{PERSON} string, peers array<string>, scores array<double>",
         )
         return lists.withColumn(CHARGE, functions.lit(lost).cast("long"))
 
@@ -172,13 +182,11 @@ def release_pairs(
     def drawn() -> Any:
         norms = similarity.release_norms(profiles, own)
         data = carried.data(profiles, norms)
-        kind = "long" if _numbered(profiles) else "string"
-        schema = f"first {kind}, second {kind}, score double"
+        schema = "first string, second string, score double"
         return asked.mapInArrow(_scores(similarity, data, own), schema)
 
     def charges(held: Any) -> Any:
-        kind = held.schema["first"].dataType.simpleString()
-        schema = f"{PERSON} {kind}, {CHARGE} long"
+        schema = f"{PERSON} string, {CHARGE} long"
         return _peers(held).mapInArrow(_losses(similarity), schema)
 
     with carried:
@@ -195,15 +203,8 @@ def release_pairs(
         )
 
 
-def _numbered(profiles: Profiles) -> bool:
-    return all(isinstance(name, int) for name in profiles.people)
-
-
 def _names(profiles: Profiles) -> Any:
-    pa = arrow()
-    if _numbered(profiles):
-        return pa.array(profiles.people, pa.int64())
-    return pa.array([str(name) for name in profiles.people], pa.string())
+    return arrow().array(profiles.people, arrow().string())
 
 
 def _distinct_pairs(frame: Any, profiles: Profiles, ends: tuple[str, str]) -> Any:
@@ -211,8 +212,7 @@ def _distinct_pairs(frame: Any, profiles: Profiles, ends: tuple[str, str]) -> An
     functions = pyspark()
     for name in ends:
         require(name in frame.columns, "frame", "another", f"with a column {name!r}")
-    kind = "long" if _numbered(profiles) else "string"
-    one, other = (functions.col(quoted(name)).cast(kind) for name in ends)
+    one, other = (functions.col(quoted(name)).cast("string") for name in ends)
     found = frame.select(
         functions.least(one, other).alias("first"), functions.greatest(one, other).alias("second")
     )
@@ -325,11 +325,10 @@ class _Carried:
         """What a task calls."""
         if self.path is None:
             return lambda: (profiles, norms)
-        people = np.asarray(_names(profiles))
         np.savez(
             self.path,
             norms=norms,
-            people=people if people.dtype.kind == "i" else people.astype(str),
+            people=np.array(profiles.people, dtype=str),
             indptr=profiles.indptr,
             indices=profiles.indices,
             weights=profiles.weights,
@@ -343,5 +342,5 @@ def _read(path: str, private: bool) -> Data:
     with np.load(path) as held:
         people = held["people"].tolist()
         rows = (held["indptr"], held["indices"], held["weights"])
-        items = range(int(rows[1].max(initial=-1)) + 1)
+        items = list(map(str, range(int(rows[1].max(initial=-1)) + 1)))
         return Profiles(*rows, people, items, private), held["norms"]

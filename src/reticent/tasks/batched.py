@@ -31,7 +31,7 @@ PERSON = "person"
 """The column that says whose row it is, in everything that is released."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Drawn:
     """What was drawn for a batch: a record batch whose first column is ``person``, and the losses.
 
@@ -65,6 +65,9 @@ class Batched(Protocol):
 
     def draw(self, batch: Any, source: Source) -> Drawn:
         """The release of a batch; rows without a person are left out."""
+
+    def absent(self, people: Any) -> Any:
+        """Rows as a table would have them of people, an Arrow column, who have nothing."""
 
 
 def arrow() -> Any:

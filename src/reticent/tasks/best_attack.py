@@ -27,7 +27,7 @@ _FEWEST = 5  # people expected in a cell of a chi-square test
 _USUAL = 1.96
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attack:
     """One attacker on one release: the ROC curve and its area, with a 95 % interval."""
 

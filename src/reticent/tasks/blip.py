@@ -183,7 +183,7 @@ class Blip:
         return Sketches(words, event, self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Nearest:
     """For each person the most similar others, best first; -1 where there are too few.
 
@@ -194,7 +194,7 @@ class Nearest:
     scores: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sketches:
     """Published filters, one row of ``words`` per person. Whatever is computed here is free."""
 

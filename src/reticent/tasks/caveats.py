@@ -28,8 +28,8 @@ PROFILE: Final = (
 _WITHHELD: Final = (
     "who sees that a profile is withheld: they know that the mapping does not know it",
 )
+PEOPLE_ARE_PUBLIC: Final = "knowledge of whose data are held: the list of people is public"
 COMPARED: Final = (
-    "knowledge of whose data are held: the list of people is public",
     "facts about groups that hold without this person",
     "other releases about the same people: losses add up",
 )
@@ -49,6 +49,8 @@ def unprotected_sizes(mechanism: Similarity) -> tuple[str, ...]:
     return _SIZES if mechanism.norms == "public" else ()
 
 
-def similarity_caveats(mechanism: Similarity) -> tuple[str, ...]:
-    """Those of a comparison."""
-    return (*unprotected_sizes(mechanism), *COMPARED)
+def similarity_caveats(
+    mechanism: Similarity, public: str = PEOPLE_ARE_PUBLIC
+) -> tuple[str, ...]:
+    """Those of a comparison; ``public`` is what is said about who is in the table."""
+    return (*unprotected_sizes(mechanism), public, *COMPARED)

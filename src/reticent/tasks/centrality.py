@@ -96,7 +96,7 @@ def shares(graph: Graph, count: int) -> list[NDArray[np.int64]]:
     return [heavy[at::count] for at in range(count)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Ranked:
     """The graph with nodes numbered by rising degree: v is called ``ranks[v]``."""
 

@@ -142,7 +142,7 @@ class Gossip:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Clustering:
     """Each person's best peers of those met, best first; -1 where there are too few.
 
@@ -188,7 +188,7 @@ class Clustering:
         return float(self.spent(profiles).max(initial=0.0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Unprotected:
     """Lists of peers made without privacy, to compare with; no event, for nothing is promised."""
 

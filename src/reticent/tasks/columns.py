@@ -147,7 +147,7 @@ def encode(columns: Sequence[Column], table: Sequence[NDArray[Any]]) -> NDArray[
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Bins:
     """Inner edges, and how many of them are in cells before each of many evenly wide ones."""
 
@@ -177,7 +177,7 @@ class _Bins:
         return True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Numbers:
     """Codes of whole numbers that lie close together: low, low + 1, ..., others, not a number."""
 
@@ -207,7 +207,7 @@ class _Numbers:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Words:
     """Codes of texts, value by value."""
 

@@ -24,7 +24,7 @@ _MOST_GROUPS = 100  # norms smaller by more than 2^100 are one group
 _DEEPEST = 48  # a level where nobody is expected among fewer than 2^44 people
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Buckets:
     """Peers grouped by released norm, within a factor of two, so that draws compare fairly."""
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from reticent.amounts import nano_down
 from reticent.data.catalogue import Catalogue
+from reticent.data.labels import text_of
 from reticent.errors import (
     BudgetExceeded,
     NothingGranted,
@@ -94,17 +95,21 @@ class ReleasedHistogram:
         title: str,
         *,
         model: Literal["local", "central"] = "local",
+        public: Sequence[str] = (),
         command: str | None = None,
         made: date | None = None,
     ) -> cards.Card:
-        """The guarantee card; ``model`` is central where somebody else holds the profile."""
+        """The guarantee card; ``model`` is central where somebody else holds the profile.
+
+        ``public`` is what else it does not protect, as who is in a table.
+        """
         by_weight = ", by its weight" if self.plan.mechanism.exposure.weighted else ""
         return self.release.card(
             title,
             scope=cards.Scope(
                 protected=f"the person, for every item of their profile{by_weight}",
                 observer=f"anyone who sees it, {self.grant.provider} first, whatever they know",
-                not_against=HISTOGRAM if model == "local" else (TRUSTED, *HISTOGRAM),
+                not_against=(*(() if model == "local" else (TRUSTED,)), *public, *HISTOGRAM),
                 model=model,
             ),
             budget=self.budget,
@@ -158,7 +163,7 @@ def plan_for(
 
 
 def release_histogram(
-    items: Iterable[str],
+    items: Iterable[str | int],
     catalogue: Catalogue,
     preferences: Preferences,
     *,
@@ -171,6 +176,8 @@ def release_histogram(
     key: str | None = None,
 ) -> ReleasedHistogram:
     """The histogram of a person's items for one provider; items that no catalogue has do nothing.
+
+    Names are text: 7 and "7" are one item.
 
     With a ``ledger`` the account of ``subject`` with the provider is charged first, up to the
     ``total`` of the preferences, which starts anew as they say; the same ``key`` repeats its answer
@@ -210,12 +217,12 @@ def payer_of(subject: str, preferences: Preferences, provider: str) -> Payer:
 
 
 def profile_of(
-    items: Iterable[str], catalogue: Catalogue, preferences: Preferences, *, provider: str
+    items: Iterable[str | int], catalogue: Catalogue, preferences: Preferences, *, provider: str
 ) -> NDArray[np.float64] | WeightedProfile:
     """A person's items as a vector over the catalogue, with their weights if there are any."""
     held = np.zeros(len(catalogue))
     for name in items:
-        place = catalogue.places.get(name) if isinstance(name, str) else None
+        place = catalogue.places.get(text_of(name) or "")
         if place is not None:
             held[place] = 1.0
     if not preferences.weighted_for(provider):

@@ -3,7 +3,7 @@
 Theory    docs/theory/multilevel.md, Theorems 1 and 2
 Not here  the arrays behind it (histogram_batches.py), files and processes (running/, spark/).
 
-In: who (``person``), ``items`` (a list of names, or of places in the catalogue) and, where people
+In: who (``person``), ``items`` (a list of names; 7 and "7" are one) and, where people
 have their own, ``weights`` (a list as long as items), ``epsilon`` and ``budgets`` (a list, one per
 released attribute). What people set themselves narrows what the preferences allow and never widens
 it: a missing epsilon or budget is all that is allowed, a missing weight nothing. Out: ``person``
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -37,11 +38,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ITEMS = "items"
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 OWN = ("weights", "epsilon", "budgets")
 """Columns with what people set themselves."""
 
 
-@dataclass(frozen=True, eq=False)  # no slots: cached properties need a dictionary
+@dataclass(frozen=True, eq=False, repr=False)  # no slots: cached properties need a dictionary
 class HistogramBatches:
     r"""What a provider gets of many people under one file of preferences.
 
@@ -178,6 +180,20 @@ class HistogramBatches:
         lost = amount(self.event(source))
         return Drawn(self._made(people, released), np.full(len(people), lost, dtype=np.int64))
 
+    def absent(self, people: Any) -> Any:
+        """Rows of people who have no items and set nothing themselves."""
+        pa, count = arrow(), len(people)
+        nothing = pa.array([[]] * count, pa.list_(pa.string()))
+        limits = {
+            "weights": pa.array([[]] * count, pa.list_(pa.float64())),
+            "epsilon": pa.nulls(count, pa.float64()),
+            "budgets": pa.array(
+                [[None] * len(self.plan.attributes)] * count, pa.list_(pa.float64())
+            ),
+        }
+        own = {name: limits[name] for name in self.own}
+        return pa.record_batch({self.person: people, self.items: nothing, **own})
+
     def _made(self, people: Any, released: ManyHistograms, *, alike: bool = True) -> Any:
         """A record batch; whole numbers where one step of an attribute is 1."""
         pa = arrow()
@@ -220,12 +236,15 @@ class HistogramBatches:
         """Items as places in the catalogue; -1 for what it lacks."""
         pa = arrow()
         if pa.types.is_integer(values.type):
-            whole = np.asarray(values.cast(pa.int64(), safe=False).fill_null(-1), dtype=np.int64)
-            return np.where((whole >= 0) & (whole < len(self.task.catalogue)), whole, -1)
+            whole = np.asarray(values.cast(pa.int64(), safe=False).fill_null(0), dtype=np.int64)
+            names, places = self._numbered
+            at = np.searchsorted(names, whole)
+            there = (np.append(names, 0)[at] == whole) & (at < len(names))
+            return np.where(there & np.asarray(values.is_valid()), np.append(places, -1)[at], -1)
         kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
         text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
         named = pa.types.is_null(kind) or any(test(kind) for test in text)
-        require(named, "items", str(kind), "lists of names, or of places in the catalogue")
+        require(named, "items", str(kind), "lists of names: text or whole numbers")
         catalogue = pa.array(self.task.catalogue.items, pa.string())
         if pa.types.is_dictionary(values.type):
             known = compute().index_in(values.dictionary.cast(pa.string()), value_set=catalogue)
@@ -233,6 +252,17 @@ class HistogramBatches:
         else:
             found = compute().index_in(values.cast(pa.string()), value_set=catalogue)
         return np.asarray(found.fill_null(-1), dtype=np.int64)
+
+    @cached_property
+    def _numbered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The items that are named by whole numbers, sorted, and their places."""
+        found = [
+            (int(name), place)
+            for place, name in enumerate(self.task.catalogue.items)
+            if _WHOLE.fullmatch(name)
+        ]
+        pairs = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]
 
     def _weights(
         self, batch: Any, offsets: NDArray[np.int64], items: NDArray[np.int64]

@@ -10,7 +10,7 @@ Everybody has a plan of their own; nobody's noise depends on what others have or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -119,22 +119,29 @@ class Histograms:
         return self._released(held, exact, scales, epsilon, gap, source, people)
 
     def release_frame(
-        self, frame: Any, columns: Columns | None = None, *, plan: HistogramPlan, source: Source
+        self,
+        frame: Any,
+        columns: Columns | None = None,
+        *,
+        plan: HistogramPlan,
+        source: Source,
+        people: Iterable[Any] | None = None,
     ) -> FramedRelease:
         """Histograms of everybody in a long table, as a frame of its kind: person, attributes.
 
-        Attributes that the plan leaves out are not released. People stand in the order of first
-        appearance. Weights in the frame need a weighted task; a weighted task without them counts
-        every item in full.
+        Attributes that the plan leaves out are not released. People stand in canonical order
+        (data/labels.py): those of ``people`` if you declare them, whether or not they have lines,
+        or else whoever has one, and to use that is to say that it is public. Weights in the frame
+        need a weighted task; a weighted task without them counts every item in full.
         """
         if plan.attributes != self.catalogue.attributes:
             only = replace(self, catalogue=self.catalogue.only(plan.attributes))
-            return only.release_frame(frame, columns, plan=plan, source=source)
-        lines = Interactions.of(frame, columns)
+            return only.release_frame(frame, columns, plan=plan, source=source, people=people)
+        lines = Interactions.of(frame, columns, people=people)
         plain = self.weighted or not lines.weighted
         require(plain, "weighted", False, "true for a frame with a column of weights")
         profiles, places = lines.profiles, self.catalogue.places
-        where = np.array([places.get(str(name), -1) for name in profiles.items], dtype=np.int64)
+        where = np.array([places.get(name, -1) for name in profiles.items], dtype=np.int64)
         weights = profiles.weights / _FULL if self.weighted else None
         items = where[profiles.indices]
         released = self.release_alike(
@@ -202,7 +209,7 @@ class Histograms:
         return sums
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _People:
     """Whose items are which, in places of the catalogue and units of weight."""
 
@@ -211,7 +218,7 @@ class _People:
     weights: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ManyHistograms:
     """Released histograms, one row per person, with the noise scale of each number."""
 

@@ -150,7 +150,7 @@ def _parts(rows: range) -> list[range]:
     return [range(a, b) for a, b in pairwise(cuts)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Crowd:
     """What all blocks share: the peers, their groups, where to begin, what noise can reach."""
 

@@ -25,7 +25,7 @@ _BLOCK_POSTINGS = 1 << 21
 _BLOCK_PEOPLE = 512
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Overlaps:
     """Person ``people[row]`` shares items with ``peers[offsets[row]:offsets[row + 1]]``."""
 
@@ -35,7 +35,7 @@ class Overlaps:
     units: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PeerIndex:
     """The inverted index of some people, and how many of its entries each person leads to."""
 

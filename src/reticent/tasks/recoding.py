@@ -81,7 +81,7 @@ class Measure:
         return np.asarray((profiles != row) @ (weights / weights.sum()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Alphabet:
     """The distinct profiles and secrets of people, and how often they go together.
 
@@ -156,7 +156,7 @@ class Alphabet:
         return Alphabet(known, self.secrets, counts, self.moved + moved / float(held.sum()))
 
 
-@dataclass(frozen=True, eq=False)  # no slots: cached properties need a dictionary
+@dataclass(frozen=True, eq=False, repr=False)  # no slots: cached properties need a dictionary
 class Recoding:
     """Profiles, the mapping between them, and the rule for rows that are no profile of it.
 
@@ -310,7 +310,7 @@ class Recoding:
         return Coded(ranges.tolist(), found.codes)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class ReleaseOnce:
     """One draw per person: asked again, the first answer is repeated, whatever the profile is now.
 

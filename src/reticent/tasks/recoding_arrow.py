@@ -98,6 +98,10 @@ class ProfileBatches:
         made = self.made(people, drawn, private=source.private)
         return Drawn(made, np.zeros(len(people), dtype=np.int64))
 
+    def absent(self, people: Any) -> Any:
+        """Refused: who has no row has no profile that a mapping could change."""
+        raise ParameterError("people", "left out where profiles are released", "declared")
+
     def places(self, batch: Any) -> NDArray[np.int64]:
         """The profile that each row stands for, or -1 where it is withheld."""
         columns = [self._column(at, batch) for at in range(len(self.recoding.columns))]
@@ -153,7 +157,7 @@ class ProfileBatches:
         ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Made:
     """A column of the profiles, ready to be taken from; the last place is for what is withheld."""
 

@@ -22,7 +22,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ROOM = 4  # slots for each number, at least
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Numbers:
     """Numbers and their places. What was found is not changed by adding more."""
 

@@ -38,7 +38,7 @@ class Other(Protocol):
         """A profile, or -1."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Coded:
     """A column: some cells, and which of them each row has."""
 
@@ -69,7 +69,7 @@ class Coded:
         return cls(list(seen), np.fromiter(map(seen.__getitem__, held), np.int64, len(held)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Odd:
     """A cell that cannot be looked up."""
 
@@ -83,7 +83,7 @@ class Met:
     numbers: Numbers | None = None  # the alphabet's, and theirs
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Places:
     """The rows of a table of profiles, to be found by their cells."""
 
@@ -173,7 +173,7 @@ class Places:
         return numbers, lost
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Asked:
     """Rows, and who is asked for those that are no profile."""
 

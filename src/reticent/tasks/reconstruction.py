@@ -31,7 +31,7 @@ _LEAST = 1e-100  # a scale whose square a double holds
 _GAIN = 1e-12  # of max(objective, 1): a smaller gain may be rounding
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Reconstruction:
     """Items of a 0/1 profile d, and how well it explains the histogram.
 

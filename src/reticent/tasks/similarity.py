@@ -299,7 +299,7 @@ def _state(profiles: Profiles) -> Iterator[bytes]:
         yield np.ascontiguousarray(part, dtype="<i8").tobytes()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Neighbours:
     """Lists of neighbours, best first, each for its owner's eyes; -1 where there are too few.
 

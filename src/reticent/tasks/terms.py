@@ -46,7 +46,7 @@ NEGLIGIBLE = Fraction(1, 10**9)  # bits: what solvers leave of nothing at all
 _UNNAMED = "\0"  # an item that no file can name: what all others weigh
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Allowance:
     """What one person lets one release lose, on the terms of one provider.
 
@@ -261,6 +261,6 @@ def _pair(rows: Sequence[Whole]) -> Profiles:
         np.array([0, size, 2 * size]),
         np.tile(np.arange(size, dtype=np.int32), 2),
         np.concatenate(rows).astype(np.int32),
-        range(2),
-        range(size),
+        ["0", "1"],
+        list(map(str, range(size))),
     )

@@ -264,7 +264,7 @@ def test_a_dry_run_reads_nothing_private(cli, here, words) -> None:
 
 
 def test_a_plan_states_what_the_release_then_states(cli) -> None:
-    for words, more in (((*HUB, "--nodes", "nodes.txt"), []), (MEDIAN, ["--people", "17"])):
+    for words, more in (((*HUB, "--nodes", "nodes.txt"), []), (MEDIAN, ["--population", "17"])):
         told = cli(*words, *more, "--dry-run", "--json").json
         done = cli(*words, "--yes", "--json").json
         for field in ("losses", "right_at_most", "error", "public"):
@@ -305,7 +305,7 @@ def test_an_answer_is_asked_for_after_the_consequences(cli, monkeypatch) -> None
         ((*MEDIAN, "--column", "who"), "cannot name people and be their value"),
         ((*MEDIAN, "--step", "1"), "--step is for --number only"),
         ((*MEDIAN, "--way", "adaptive"), "--way adaptive does not go"),
-        ((*MEDIAN, "--people", "9"), "--people is for --dry-run only"),
+        ((*MEDIAN, "--population", "9"), "--population is for --dry-run only"),
         ((*MEDIAN, "--number"), "--id is not for --number"),
         ((*NUMBER[:-2],), "--number needs --step"),
         ((*NUMBER, "--lower", "100"), "--upper must be above --lower"),

@@ -191,7 +191,7 @@ def test_a_dry_run_of_a_pair(cli, tmp_path) -> None:
 
 def test_a_plan_states_what_the_release_then_states(cli, table) -> None:
     for options in METHODS.values():
-        told = cli("neighbours", table, *options, "--dry-run", "--people", "6", "--json").json
+        told = cli("neighbours", table, *options, "--dry-run", "--population", "6", "--json").json
         done = cli("neighbours", table, *options, "--yes", "--json").json
         for field in ("losses", "right_at_most", "error"):
             assert told[field] == done[field]
@@ -210,7 +210,7 @@ LITTLE = "this is little worst-case protection"
 @pytest.mark.parametrize("name", ["neighbours", "recommend"])
 def test_little_protection_is_said_before_it_is_spent(cli, table, monkeypatch, name) -> None:
     words = [name, table, "--method", "direct", *gateway([name]), "--epsilon"]
-    dry = ["--dry-run", "--people", "6"]
+    dry = ["--dry-run", "--population", "6"]
     assert f"{LITTLE} against all others" in cli(*words, "2", *dry).out
     assert "better: --method blip --epsilon 2" in cli(*words, "2", *dry).out
     assert LITTLE in cli(*words, "2", *dry, "--json").json["caution"]
@@ -261,7 +261,7 @@ def test_fewer_others_than_asked_for(cli, table, method) -> None:
     note = f"note: only 5 others: lists have {most}5\n"
     words = ["neighbours", table, *METHODS[method], "--k", "9"]
     assert note in cli(*words, "--yes").err
-    ended = cli(*words, "--dry-run", "--people", "6")
+    ended = cli(*words, "--dry-run", "--population", "6")
     assert note in ended.err
     assert ended.out.startswith("The 5 nearest of each person")
     assert "note" not in cli(*words, "--k", "5", "--yes").err
@@ -503,7 +503,7 @@ def test_the_card_of_direct_lists_speaks_of_whom_its_loss_is_about(cli, table) -
 
 
 def test_recommendations(cli, table) -> None:
-    options = ["--k", "3", "--items", "2", "--epsilon", "100", "--yes", "--json"]
+    options = ["--k", "3", "--n-items", "2", "--epsilon", "100", "--yes", "--json"]
     ended = cli("recommend", table, *options, "--trusted-gateway")
     told = ended.json
     assert (ended.code, told["schema"]) == (0, "recommend/1")
@@ -576,7 +576,7 @@ def test_the_help_says_that_items_are_not_covered(cli) -> None:
         ["--epsilon", "1", "--measure", "overlap", "--norms", "private", "--method", "direct"],
         ["--epsilon", "1e-30", "--method", "direct"],
         ["--epsilon", "1e9", "--method", "direct"],
-        ["--epsilon", "1", "--people", "6"],
+        ["--epsilon", "1", "--population", "6"],
         ["--epsilon", "1", "--measure", "sine"],
         ["--epsilon", "1", "--total-epsilon", "1"],
         ["--epsilon", "1", "--max-contacts", "1"],
@@ -629,7 +629,7 @@ def test_wrong_options(cli, table, monkeypatch, name, options) -> None:
             ["--epsilon", "1", "--norms", "public", "--weighting", "product"],
             "--norms and --weighting cannot be used with --method blip",
         ),
-        (["--epsilon", "1", "--people", "3"], "--people is for --dry-run only"),
+        (["--epsilon", "1", "--population", "3"], "--population is for --dry-run only"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -698,9 +698,11 @@ def test_bad_tables_are_a_sentence_without_data(cli, tmp_path, words, text) -> N
 def test_odd_weights_give_a_sensible_result(cli, tmp_path, method, weight) -> None:
     path = tmp_path / "odd.csv"
     lines = [f"{person},{item},{weight}" for person in PEOPLE for item in ITEMS]
-    path.write_text("user,item,weight\n" + "\n".join(lines * 2) + "\n")
+    path.write_text("user,item,weight\n" + "\n".join([*lines, *lines, "ann,Solaris,1"]) + "\n")
+    (tmp_path / "people.txt").write_text("\n".join(PEOPLE))
+    words = ["--people", tmp_path / "people.txt", "--yes", "--json"]
     for name in ("neighbours", "recommend"):
-        ended = cli(name, path, *METHODS[method], "--yes", "--json", *gateway([name]))
+        ended = cli(name, path, *METHODS[method], *words, *gateway([name]))
         assert ended.code == 0, ended.err
         assert set(ended.json["lists"]) == set(PEOPLE)
         assert "NaN" not in ended.out

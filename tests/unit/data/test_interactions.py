@@ -34,7 +34,7 @@ def lines(profiles: Profiles) -> list[tuple[str, str, float]]:
     ]
 
 
-EXPECTED = [("ann", "Heat", 1.0), ("ann", "Alien", 0.5), ("bob", "Heat", 0.25)]
+EXPECTED = [("ann", "Alien", 0.5), ("ann", "Heat", 1.0), ("bob", "Heat", 0.25)]
 
 
 def test_csv(tmp_path) -> None:
@@ -70,7 +70,7 @@ def test_parquet_of_numbers_and_odd_weights(tmp_path) -> None:
         table = arrow.table({"user": [7, 7, 8, 8], "item": [1, 2, 1, 2], "weight": weights})
         parquet.write_table(table, tmp_path / "t.parquet")
         found = lines(read_profiles(tmp_path / "t.parquet"))
-        assert found == [("7", "1", 1.0), ("7", "2", 0.0), ("8", "1", 0.0), ("8", "2", 0.0)]
+        assert found == [("7", "1", 1.0)]
 
 
 def test_parquet_without_its_extra(tmp_path, monkeypatch) -> None:
@@ -83,9 +83,11 @@ def test_parquet_without_its_extra(tmp_path, monkeypatch) -> None:
 def test_matrix(tmp_path) -> None:
     matrix = sparse.csr_matrix(([1, 0.5, 0.0, np.nan, -1], ([0, 0, 1, 1, 1], [0, 1, 0, 1, 2])))
     sparse.save_npz(tmp_path / "t.npz", matrix)
-    found = lines(read_profiles(tmp_path / "t.npz"))
-    assert found[:2] == [("0", "0", 1.0), ("0", "1", 0.5)]
-    assert found[2:] == [("1", "0", 0.0), ("1", "1", 0.0), ("1", "2", 0.0)]  # a stored 0 withholds
+    profiles = read_profiles(tmp_path / "t.npz")
+    assert lines(profiles) == [("0", "0", 1.0), ("0", "1", 0.5)]  # a stored 0 withholds
+    assert (profiles.people, profiles.items) == (["0", "1"], ["0", "1", "2"])
+    declared = read_profiles(tmp_path / "t.npz", people=[7, 0], items=["1"])
+    assert (declared.people, lines(declared)) == (["0", "7"], [("0", "1", 0.5)])
 
 
 @pytest.mark.parametrize(
@@ -105,13 +107,43 @@ def test_matrix(tmp_path) -> None:
     ids=lambda value: str(value)[:8],
 )
 def test_weights_that_are_none_withhold(tmp_path, weight, kept) -> None:
-    path = write(tmp_path, f'user,item,weight\nann,Heat,"{weight}"\n')
-    assert lines(read_profiles(path)) == [("ann", "Heat", kept)]
+    path = write(tmp_path, f'user,item,weight\nann,Heat,"{weight}"\nann,Up,1\n')
+    own = [("ann", "Heat", kept)] if kept else []
+    assert lines(read_profiles(path)) == [*own, ("ann", "Up", 1.0)]
+
+
+@pytest.mark.parametrize("weights", [["high", "low"], ["high", ""], ["0,5", "0,7"]])
+def test_a_column_of_text_is_no_column_of_weights(tmp_path, weights) -> None:
+    """Types are public: refused, where one odd cell among numbers would withhold."""
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = "".join(f'{name},Heat,"{weight}"\n' for name, weight in zip("ab", weights, strict=True))
+    path = write(tmp_path, "user,item,weight\n" + rows)
+    with pytest.raises(TableError, match="weights that holds text, not numbers from 0 to 1") as bad:
+        read_profiles(path)
+    assert weights[0] not in str(bad.value)
+    table = arrow.table({"user": ["a", "b"], "item": ["x", "x"], "weight": weights})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(ParameterError, match="weights must be numbers from 0 to 1"):
+        read_profiles(tmp_path / "t.parquet")
+    mixed = write(tmp_path, "user,item,weight\n" + rows + "c,Heat,1\n")
+    assert lines(read_profiles(mixed)) == [("c", "Heat", 1.0)]
+
+
+def test_a_column_of_dates_is_no_column_of_weights(tmp_path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for kind in (arrow.timestamp("us"), arrow.date32(), arrow.duration("s")):
+        weights = arrow.nulls(2, kind)
+        table = arrow.table({"user": ["a", "b"], "item": ["x", "x"], "weight": weights})
+        parquet.write_table(table, tmp_path / "t.parquet")
+        with pytest.raises(ParameterError, match="numbers from 0 to 1"):
+            read_profiles(tmp_path / "t.parquet")
 
 
 def test_repeated_lines_keep_the_least_weight(tmp_path) -> None:
     path = write(tmp_path, TEXT + "ann,Heat,0.125\nann,Heat,1\n")
-    assert lines(read_profiles(path))[0] == ("ann", "Heat", 0.125)
+    assert lines(read_profiles(path))[1] == ("ann", "Heat", 0.125)
 
 
 def test_lines_without_a_person_or_item_are_left_out(tmp_path) -> None:
@@ -248,7 +280,7 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory, held) -> None:
     try:
         profiles = read_profiles(path)
     except ParameterError as error:
-        assert str(error).startswith("any.csv must be ")
+        assert str(error).startswith(("any.csv must be ", "any.csv has a column of weights that"))
     else:
         assert ((profiles.weights >= 0) & (profiles.weights <= FULL_WEIGHT)).all()
 

@@ -24,7 +24,7 @@ RATINGS = "196\t242\t3\t881250949\n186\t302\t5\t891717742\n196\t302\t4\t87888711
 
 def table(profiles: Profiles) -> dict[object, set[object]]:
     return {
-        person: {profiles.items[i] for i in profiles.row(at)}
+        int(person): {int(profiles.items[i]) for i in profiles.row(at)}
         for at, person in enumerate(profiles.people)
     }
 

@@ -112,7 +112,8 @@ def test_strict_sketches_are_sketches_at_that_budget() -> None:
 
 
 def test_people_are_grouped_by_their_least_weight() -> None:
-    profiles = Profiles.of(["a", "a", "b", "b", "c", "c"], [1, 2, 1, 2, 1, 2], [1, 1, 1, 0.5, 0, 1])
+    there = Profiles.of(["a", "a", "b", "b", "c", "c"], [1, 2, 1, 2, 1, 2])
+    profiles = there.with_weights([1, 1, 1, 0.5, 0, 1])
     groups = privacy_groups(profiles)
     assert {name: marked.tolist() for name, marked in groups.items()} == {
         EVERYBODY: [True] * 3,

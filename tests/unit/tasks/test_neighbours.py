@@ -161,9 +161,8 @@ def test_control_a_list_that_prefers_friends_in_ties_is_caught() -> None:
     """Equal scores must not be settled by who was looked at first."""
     n = 6
     people, items = [0, 1, 2, 3, 4, 5, 5], [9, 9, 9, 9, 9, 8, 9]
-    profiles = Profiles.of(people, items, [0, 0, 0, 0, 1, 1, 2.0**-20]).in_catalogue(
-        range(n), range(10)
-    )
+    there = Profiles.of(people, items).in_catalogue(range(n), range(10))
+    profiles = there.with_weights([0, 0, 0, 0, 1, 1, 2.0**-20])
     best, scores = run(profiles, k=5, measure=kernels.OVERLAP, scale=Fraction(1, 40))
     # number 5 shares one unit with 4 only; everyone else is equal and goes by number
     assert best[5].tolist() == [4, 0, 1, 2, 3]
@@ -390,7 +389,9 @@ EDGES = {
     "all equal": Profiles.of(np.repeat(np.arange(9), 4), np.tile(np.arange(4), 9)),
     "all strangers": Profiles.of(range(9), range(9)),
     "empty profiles": Profiles.of([0], [0]).in_catalogue(range(9), range(3)),
-    "everything withheld": Profiles.of(np.repeat(np.arange(9), 4), np.tile(np.arange(4), 9), 0),
+    "everything withheld": Profiles.of(
+        np.repeat(np.arange(9), 4), np.tile(np.arange(4), 9)
+    ).with_weights([0] * 36),
     "one item for all": Profiles.of(range(9), [0] * 9),
     "two people": Profiles.of([0, 1], [0, 0]),
     "two strangers": Profiles.of([0, 1], [0, 1]),

@@ -49,9 +49,9 @@ def test_no_label_decides_how_another_is_read() -> None:
     plain = Profiles.of(["a", "b", "c"], [1, 2, 3])
     for odd in (0.5, float("nan"), None, "x", 10**30):
         more = Profiles.of(["a", "b", "c", "c"], [1, 2, 3, odd], [1, 1, 1, 0])
-        assert list(more.items)[:3] == list(plain.items) == [1, 2, 3]
+        assert list(more.items)[:3] == list(plain.items) == ["1", "2", "3"]
     column = np.array([1.0, 2.0, 3.0, np.nan])  # as a data frame reads integers with a gap
-    assert list(Profiles.of(["a", "b", "c", "c"], column).items) == [1, 2, 3]
+    assert list(Profiles.of(["a", "b", "c", "c"], column).items) == ["1", "2", "3"]
 
 
 def test_missing_labels_are_left_out() -> None:
