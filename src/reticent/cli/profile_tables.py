@@ -73,13 +73,22 @@ class ProfileTable:
         return ProfileTable(self.people.only(mine), self.columns, self.rows[mine], self.ids)
 
     def each_once(self) -> ProfileTable:
-        """Everybody; refused if two lines are of the same person, who would be drawn twice."""
+        """Everybody, in canonical order of names, so that the order of the table does not show.
+
+        Refused if two lines are of the same person, who would be drawn twice.
+        """
         import numpy as np
 
-        if self.ids is not None and len(np.unique(self.people.column(self.ids))) < len(self.people):
+        from reticent.data.labels import in_order
+
+        if self.ids is None:
+            return self
+        names = self.people.column(self.ids).tolist()
+        if len(set(names)) < len(names):
             why = f"a person has one line here; {self.ids} must name each once, two draws tell more"
             raise Failure(f"{self.people.file} names somebody more than once", why=why)
-        return self
+        order = np.array(sorted(range(len(names)), key=lambda line: in_order(names[line])))
+        return ProfileTable(self.people.only(order), self.columns, self.rows[order], self.ids)
 
     def payers(self, recoding: Recoding, provider: str | None) -> list[Payer]:
         """In whose names the release is noted; who has none is of the data set."""
@@ -95,7 +104,11 @@ class ProfileTable:
     def released(
         self, recoding: Recoding, source: Source, once: Path | None
     ) -> tuple[list[Profile], int]:
-        """One profile per line, and how many are answers of before."""
+        """One profile per line, and how many are answers of before.
+
+        Where lines have no names their order would be that of the table: what is released is then
+        sorted by what it is.
+        """
         from reticent.errors import ParameterError
 
         try:
@@ -105,7 +118,9 @@ class ProfileTable:
                     raise Failure("--once needs a column that names people", why=why)
                 names = self.people.column(self.ids).tolist()
                 return drawn_once(recoding, self.rows, names, self.ids, once, source)
-            return [_profile(row) for row in recoding.release_many(self.rows, source).tolist()], 0
+            rows = recoding.release_many(self.rows, source).tolist()
+            found = [_profile(row) for row in rows]
+            return sorted(found, key=lambda row: row or ()) if self.ids is None else found, 0
         except ParameterError as error:
             if error.name != "profile":
                 raise
