@@ -6,7 +6,7 @@ Guarantees round up, limits round down, and nothing is ever lost to a float.
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 
 NANO = 10**9
@@ -23,7 +23,7 @@ def nano_down(epsilon: Fraction) -> int:
     return math.floor(epsilon * NANO)
 
 
-def show_up(value: float | Decimal, digits: int = 4) -> str:
+def show_up(value: float, digits: int = 4) -> str:
     """A bound to a few digits, rounded up: rounded down, a sentence that states it is false.
 
     >>> show_up(4.38203), show_up(1.5), show_up(12345.6)

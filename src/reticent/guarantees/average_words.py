@@ -9,7 +9,7 @@ is what was measured on people held out, with a confidence limit, or it is not k
 
 from __future__ import annotations
 
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_FLOOR, Context
 
 from reticent.amounts import show_up
 from reticent.guarantees.losses import MutualInformation
@@ -73,4 +73,4 @@ def _others(sample: Sample) -> list[str]:
 
 def up(value: float) -> str:
     """Four digits, rounded up, and billionths if it is less than one."""
-    return show_up(Decimal(repr(float(max(value, 1e-9)))) if value > 0 else 0.0)
+    return show_up(max(value, 1e-9) if value > 0 else 0.0)

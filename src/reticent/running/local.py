@@ -359,9 +359,13 @@ class _Run:
             self.progress(what, done, total)
 
 
+_FORM = 2  # of what lies in the folder: since 2 pieces are arranged into parts
+
+
 def _check_cut(staging: Staging, named: Mapping[str, Piece]) -> None:
     """A name of a piece must stand for the same people as when the release was begun."""
-    cut = [[name, *piece.plain().values()] for name, piece in named.items()]
+    pieces = [[name, *piece.plain().values()] for name, piece in named.items()]
+    cut = {"form": _FORM, "pieces": pieces}
     known = staging.home / "cut.json"
     if not known.exists():
         write_whole(known, json.dumps(cut).encode())

@@ -172,7 +172,9 @@ def test_cards_say_what_of_the_table_is_public(cli, here) -> None:
     ):
         ended = cli(*words, "--json", "--ledger", f"{number}.db")
         assert ended.code == 0, ended.err
-        told = [line for line in ended.json["card"]["scope"]["not_against"] if "public " in f"{line} "]
+        told = [
+            line for line in ended.json["card"]["scope"]["not_against"] if "public " in f"{line} "
+        ]
         assert [said in line for line in told] == [True], told
 
 

@@ -80,7 +80,10 @@ def test_declared_people_and_items_are_all_there_and_others_are_not(tmp_path) ->
         read_profiles(path, **declared),
         Profiles.from_frame(arrow.table(columns), **declared),
     ):
-        assert (list(club.people), list(club.items)) == (["9", "ann", "zoe"], ["9", "Nowhere", "Up"])
+        assert (list(club.people), list(club.items)) == (
+            ["9", "ann", "zoe"],
+            ["9", "Nowhere", "Up"],
+        )
         assert club.sizes.tolist() == [1, 0, 0]
         assert club.row(0).tolist() == [2]
     with pytest.raises(ParameterError, match="people must be distinct"):
@@ -109,7 +112,9 @@ def test_whole_numbers_and_their_texts_are_read_alike() -> None:
     codes, names = codes_of(numbers, "people")
     assert [names[code] for code in codes] == [str(number) for number in numbers.tolist()]
     texts, spelt = codes_of([str(number) for number in numbers.tolist()], "people")
-    assert canonical(codes, names)[1] == canonical(texts, spelt)[1] == ["5", "12", str(10**17), "-4"]
+    assert (
+        canonical(codes, names)[1] == canonical(texts, spelt)[1] == ["5", "12", str(10**17), "-4"]
+    )
 
 
 def test_arrow_sorts_names_as_python_does() -> None:

@@ -17,7 +17,13 @@ from reticent.mechanisms.verification import verify
 from reticent.noise import Source
 from reticent.preferences import Preferences, PreferencesError
 from reticent.tasks import caveats
-from reticent.tasks.histogram import clipped, plan_for, possible, release_histogram
+from reticent.tasks.histogram import (
+    clipped,
+    plan_for,
+    possible,
+    profile_of,
+    release_histogram,
+)
 from reticent.tasks.histogram_batches import Histograms
 from reticent.testing import ScriptedSource
 
@@ -251,3 +257,13 @@ def test_mechanism_without_a_catalogue_promises_but_does_not_release() -> None:
 
 def test_words_about_the_limits_are_shared_with_the_card() -> None:
     assert all(line == line.strip() and line for line in caveats.HISTOGRAM)
+
+
+def test_seven_and_its_text_are_one_item() -> None:
+    """Names from a file are text; a list of whole numbers must not be noise that is charged for."""
+    films = Catalogue.of([[1], [1], [0]], attributes=["Drama"], items=["7", "12", "Heat"])
+    wishes = Preferences.parse("version = 1\nattributes.default = 0.1\nproviders.club.epsilon = 1")
+    texts = profile_of(["7", "12"], films, wishes, provider="club")
+    assert profile_of([7, 12.0, 7], films, wishes, provider="club").tolist() == texts.tolist()
+    assert texts.tolist() == [1, 1, 0]
+    assert profile_of([8, None, 7.5], films, wishes, provider="club").tolist() == [0, 0, 0]
