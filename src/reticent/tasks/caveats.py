@@ -49,8 +49,6 @@ def unprotected_sizes(mechanism: Similarity) -> tuple[str, ...]:
     return _SIZES if mechanism.norms == "public" else ()
 
 
-def similarity_caveats(
-    mechanism: Similarity, public: str = PEOPLE_ARE_PUBLIC
-) -> tuple[str, ...]:
+def similarity_caveats(mechanism: Similarity, public: str = PEOPLE_ARE_PUBLIC) -> tuple[str, ...]:
     """Those of a comparison; ``public`` is what is said about who is in the table."""
     return (*unprotected_sizes(mechanism), public, *COMPARED)
