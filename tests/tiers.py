@@ -76,6 +76,7 @@ TIERS = (
     ),
     Tier("solvers", "agreement with general solvers", (packages("cvxpy", EXPERIMENTS),)),
     Tier("fuzz", "thousands of made-up inputs", (packages("schemathesis", DEV),)),
+    Tier("processes", "commands as real processes: terminals, signals, pipes, servers"),
     Tier("faults", "processes killed, power cut, disks full"),
     Tier(
         "postgres",

@@ -72,17 +72,20 @@ def cpu_seconds(*arguments: object) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["card", "show", "--help"]])
 def test_small_answers_are_quick(arguments) -> None:
     assert min(cpu_seconds(*arguments) for _ in range(3)) < 0.6
 
 
+@pytest.mark.processes
 def test_the_script_is_installed() -> None:
     script = Path(sys.executable).with_name("reticent")
     ended = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
     assert ended.stdout == reticent("--version").stdout
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("arguments", "schema"),
     [
@@ -99,6 +102,7 @@ def test_json_is_one_object_on_stdout(cards, arguments, schema) -> None:
     assert json.loads(ended.stdout)["schema"] == schema
 
 
+@pytest.mark.processes
 def test_demo_as_json(demo) -> None:
     folder, printed = demo
     assert printed["schema"] == "demo/1"
@@ -110,12 +114,14 @@ def cards_in(folder: Path) -> list[Path]:
     return [f.relative_to(folder) for f in found if not f.name.startswith("ledger.db")]
 
 
+@pytest.mark.processes
 def test_talk_stays_off_stdout(cards) -> None:
     ended = reticent("card", "verify", "percentile.json", cwd=cards)
     assert ended.stdout == "holds   percentile.json  The age that 90 in 100 are below\n"
     assert ended.stderr.startswith("recomputed: ")
 
 
+@pytest.mark.processes
 def test_a_changed_card_is_found(cards, tmp_path) -> None:
     text = (cards / "percentile.json").read_text(encoding="utf-8")
     changed = tmp_path / "changed.json"
@@ -166,12 +172,14 @@ def test_the_next_command_works(tmp_path, arguments, monkeypatch) -> None:
     assert invoke(*following).code == 0
 
 
+@pytest.mark.processes
 def test_debug_shows_a_traceback_and_keeps_the_code() -> None:
     ended = reticent("--debug", "card", "show", "none.json")
     assert ended.returncode == 2
     assert "Traceback" in ended.stderr
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(os.name == "nt", reason="needs a named pipe")
 def test_an_interrupt_is_one_line_and_130(tmp_path) -> None:
     pipe = tmp_path / "card.json"
@@ -190,6 +198,7 @@ def test_an_interrupt_is_one_line_and_130(tmp_path) -> None:
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(os.name == "nt", reason="pipes close differently")
 @pytest.mark.parametrize("arguments", [["card", "schema"], ["--help"]], ids=" ".join)
 def test_a_closed_pipe_is_quiet(arguments) -> None:
@@ -201,6 +210,7 @@ def test_a_closed_pipe_is_quiet(arguments) -> None:
     assert (process.returncode, err) == (141, b"")
 
 
+@pytest.mark.processes
 def test_output_is_utf_8_whatever_the_locale(cards) -> None:
     environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     ended = reticent("card", "show", "percentile.json", cwd=cards, env=environment)

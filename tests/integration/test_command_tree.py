@@ -301,6 +301,7 @@ def test_what_a_refusal_of_two_people_proposes_works(folder) -> None:
     check_all_work(ended, folder)
 
 
+@pytest.mark.processes
 def test_what_preferences_refuse_can_be_allowed_as_printed(folder) -> None:
     found = ready("release histogram", folder)
     words = [word for word in found.words if word not in ("--card", "card.json")]
@@ -395,6 +396,7 @@ def test_a_profile_is_noted_and_never_refused_for_its_cost(folder) -> None:
 # What is not installed
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("name", "words", "blocked"),
     [
@@ -428,6 +430,7 @@ def test_a_part_that_is_not_installed_is_named(name, words, blocked, folder) -> 
 # As a process
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
 def test_serve_says_where_it_is_and_stops(folder) -> None:
     process = subprocess.Popen(
@@ -451,6 +454,7 @@ def test_serve_says_where_it_is_and_stops(folder) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
 def test_no_colour_on_a_terminal_that_asks_for_none(folder) -> None:
     import pty

@@ -266,6 +266,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.processes
 def test_a_card_becomes_an_entry_and_a_measurement(card_file, tmp_path) -> None:
     entry = run("card", "export", card_file, "--format", "registry")
     assert entry.returncode == 0

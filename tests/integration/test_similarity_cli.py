@@ -38,6 +38,7 @@ def table(tmp_path) -> Path:
     return path
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     "arguments", [["neighbours"], ["recommend"], ["release", "similarity"]], ids=" ".join
 )
@@ -74,9 +75,10 @@ def test_json_is_one_object_on_stdout(table, arguments, schema, monkeypatch) -> 
 
 def test_two_releases_differ(table) -> None:
     words = ["release", "similarity", table, "p0", "p1", "--epsilon", "1", "--yes"]
-    assert reticent(*words).stdout != reticent(*words).stdout
+    assert invoke(*words).out != invoke(*words).out
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"\x04", 3)])
 def test_a_terminal_is_asked(table, answer, code) -> None:

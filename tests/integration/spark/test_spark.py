@@ -24,9 +24,8 @@ from reticent.tasks.histogram_arrow import HistogramBatches
 
 from .same_results import CHECKS, rows, spent
 
-pytestmark = pytest.mark.spark
-
 pytestmark = [
+    pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"),  # Spark 3.5
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # Spark 3.5

@@ -340,6 +340,7 @@ def test_nor_is_what_lies_among_the_runs(cli, tmp_path) -> None:
     assert cli("demo", "--fast", "--directory", tmp_path).code == 2
 
 
+@pytest.mark.processes
 def test_it_needs_neither_scikit_learn_nor_a_network(tmp_path) -> None:
     code = (
         "import socket, sys; socket.socket = socket.create_connection = None; "

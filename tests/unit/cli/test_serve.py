@@ -70,6 +70,7 @@ def refused(address: str, **headers: str) -> urllib.error.HTTPError:
     return caught.value
 
 
+@pytest.mark.processes
 def test_the_demonstration_from_start_to_end(tmp_path) -> None:
     began = time.monotonic()
     with started("--demo", "--port", 0, "--json", "--log", folder=tmp_path) as process:
@@ -110,6 +111,7 @@ def database(tmp_path, seeded):
     return shutil.copy(seeded, tmp_path / "own.db")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_its_own_database_stays(tmp_path, database, number) -> None:
     with started("--database", database, "--port", 0, "--json", folder=tmp_path) as process:
@@ -124,6 +126,7 @@ def test_its_own_database_stays(tmp_path, database, number) -> None:
         assert gateway.session(gateway.enter(told["engineer"][-64:])).role == "engineer"
 
 
+@pytest.mark.processes
 def test_behind_a_proxy_no_key_is_printed(tmp_path, database) -> None:
     words = ("--database", database, "--port", 0, "--behind", "gateway.example", "--json")
     with started(*words, folder=tmp_path) as process:
@@ -136,6 +139,7 @@ def test_behind_a_proxy_no_key_is_printed(tmp_path, database) -> None:
         assert "strict-transport-security" in asked.headers
 
 
+@pytest.mark.processes
 def test_a_port_that_is_taken(tmp_path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -147,6 +151,7 @@ def test_a_port_that_is_taken(tmp_path) -> None:
     assert not list(tmp_path.glob("reticent-demo-*"))
 
 
+@pytest.mark.processes
 def test_no_gateway_there(tmp_path) -> None:
     with started("--port", 0, folder=tmp_path) as process:
         _, said = process.communicate(timeout=20)

@@ -2,11 +2,14 @@
 
 from collections import Counter
 
+import pytest
+
 from benchmarks.clarabel_peer import GOALS, KINDS, answer, instances
 from reticent.optim.allocation import allocate
 from reticent.optim.objectives import PowerError
 
 
+@pytest.mark.solvers
 def test_clarabel_finds_nothing_better() -> None:
     """Up to 12,000 items and 64 attributes; the benchmark runs a thousand of these."""
     seen = Counter()

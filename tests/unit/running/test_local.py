@@ -69,6 +69,7 @@ def test_a_key_does_not_draw_a_second_time_elsewhere(tmp_path, ledger) -> None:
     assert set(spent(ledger).values()) == {400_000_000}
 
 
+@pytest.mark.processes
 def test_nothing_depends_on_form_order_size_or_processes(tmp_path, small) -> None:
     """Of a seeded source: Parquet, Arrow, lines of CSV, shuffled, in one process or in two."""
     import pyarrow.csv as csv

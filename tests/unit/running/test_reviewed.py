@@ -39,6 +39,7 @@ def test_what_was_drawn_and_not_named_is_never_shown(tmp_path, small, monkeypatc
     assert len(rows_of(out)) == 250
 
 
+@pytest.mark.processes
 def test_only_the_run_that_holds_the_lock_names_files(tmp_path, small, monkeypatch) -> None:
     """A worker that outlived its run changes nothing that the next one drew."""
     table, out = write(tmp_path / "in.parquet", people(150)), tmp_path / "out.parquet"
