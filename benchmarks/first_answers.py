@@ -25,6 +25,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlencode
 
 import numpy as np
@@ -136,7 +137,7 @@ def telling(*situations: Sequence[Round]) -> float:
     situations squares of both add up: acting may make answers faster in one and slower in another.
     """
     both = [_statistics(rounds) for rounds in situations]
-    found = [sum(one[which] for one in both) for which in (0, 1)]
+    found = [np.sum([one[which] for one in both], axis=0) for which in (0, 1)]
     return min(1.0, 2 * min(float(np.mean(one >= one[0] * (1 - 1e-9))) for one in found))
 
 
@@ -227,11 +228,8 @@ class _Run:
         made = {}
         for name in sorted(acting):
             key = credentials.secret()
-            self.gateway.write(
-                lambda c, key=key, name=name: credentials.add_door(
-                    c, key, role="person", person=name
-                )
-            )
+            enter = partial(credentials.add_door, key=key, role="person", person=name)
+            self.gateway.write(enter)
             session = self.gateway.enter(key)
             assert session is not None
             made[name] = session

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from reticent.preferences import Preferences
 from reticent.tasks.terms import HistogramTerms, SimilarityTerms
 
 PROVIDERS = ("club.example", "shop.example")
-ASKS = {
+ASKS: dict[str, dict[str, Any]] = {
     "histogram": {"epsilon": "0.4", "attributes": {"default": "0.1"}},
     "similarity": {"epsilon": "0.5"},
 }
