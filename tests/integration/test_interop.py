@@ -66,7 +66,7 @@ def test_histograms() -> None:
         assert card.promise.epsilon == "2000"
         assert "9" not in repr(done)
     assert results[0] == results[1] == results[2]
-    assert results[0] == {"user_id": [7, 9, 3], "Crime": [1, 0, 0], "Drama": [2, 1, 0]}
+    assert results[0] == {"user_id": [3, 7, 9], "Crime": [0, 1, 0], "Drama": [0, 2, 1]}
 
 
 def test_histograms_of_weights_need_a_weighted_task() -> None:
@@ -82,14 +82,14 @@ def test_histograms_of_weights_need_a_weighted_task() -> None:
     light = frame.with_columns(rating=frame["rating"] * 0.1)
     done = task.release_frame(light, columns, plan=plan, source=Source.system())
     assert done.release.event.private
-    assert np.allclose(done.frame["Crime"].to_numpy(), [0.5, 0, 0], atol=0.01)
+    assert np.allclose(done.frame["Crime"].to_numpy(), [0, 0.5, 0], atol=0.01)
 
 
 def test_attributes_without_a_budget_are_left_out() -> None:
     plan = plan_histogram(FILMS, budgets={"Drama": 1000}, epsilon=1000)
     frame = kinds(CLUB)["polars"]
     done = Histograms(FILMS).release_frame(frame, plan=plan, source=Source.system())
-    assert columns_of(done.frame) == {"user_id": [7, 9, 3], "Drama": [2, 1, 0]}
+    assert columns_of(done.frame) == {"user_id": [3, 7, 9], "Drama": [0, 2, 1]}
 
 
 def test_neighbours_and_recommendations() -> None:
@@ -114,11 +114,12 @@ def test_neighbours_and_recommendations() -> None:
 
 def test_a_matrix_of_confidences_gives_what_the_long_table_gives() -> None:
     lines = Interactions.of(kinds(CLUB)["arrow"])
-    user_items = sparse.csr_matrix(([40.0, 1.5, 3.0], ([0, 0, 1], [0, 1, 1])), shape=(3, 3))
+    rows, columns = [0, 1, 1, 2], [0, 1, 2, 2]  # in canonical order: 3, 7, 9; ?, Heat, Up
+    user_items = sparse.csr_matrix(([2.0, 40.0, 1.5, 3.0], (rows, columns)), shape=(3, 3))
     matrix = Profiles.from_csr(user_items)
     similarity = Similarity(epsilon=100)
-    by_matrix = similarity.neighbours(matrix, 1, source=Source.seeded(1)).peers[:2]
-    by_frame = similarity.neighbours(lines.profiles, 1, source=Source.seeded(1)).peers[:2]
+    by_matrix = similarity.neighbours(matrix, 1, source=Source.seeded(1)).peers[1:]
+    by_frame = similarity.neighbours(lines.profiles, 1, source=Source.seeded(1)).peers[1:]
     assert by_matrix.tolist() == by_frame.tolist()
 
 

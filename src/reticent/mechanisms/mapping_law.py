@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-@dataclass(frozen=True, eq=False)  # no slots: cached properties need a dictionary
+@dataclass(frozen=True, eq=False, repr=False)  # no slots: cached properties need a dictionary
 class MappingLaw:
     """The integer chances of a mapping, the distance of each entry, and P(a, j).
 
@@ -41,6 +41,9 @@ class MappingLaw:
     parts: NDArray[np.int64]  # chances times 2**62
     far: NDArray[np.float64]  # distance of each entry
     joint: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"MappingLaw({len(self.starts) - 1} profiles, {len(self.joint)} secrets)"
 
     def __post_init__(self) -> None:
         check_table(self.starts, self.outs, self.parts)

@@ -10,7 +10,7 @@ from reticent.cli.profile import scope_of
 from reticent.cli.release import _scope
 from reticent.errors import ParameterError
 from reticent.gateway.asks import QUIET, TRUSTED, offers_of, read_asks
-from reticent.tasks.caveats import COMPARED, HISTOGRAM, PROFILE
+from reticent.tasks.caveats import COMPARED, HISTOGRAM, PEOPLE_ARE_PUBLIC, PROFILE
 from reticent.tasks.terms import HistogramTerms
 from tests.unit.gateway.seeded import (
     ADS,
@@ -146,7 +146,7 @@ def test_what_a_seeded_source_draws_is_marked(tmp_path: Path) -> None:
 
 KINDS = {
     "histogram": (QUIET, *HISTOGRAM),
-    "similarity": (QUIET, *COMPARED),
+    "similarity": (QUIET, PEOPLE_ARE_PUBLIC, *COMPARED),
     "profile": PROFILE,
 }
 
@@ -173,10 +173,12 @@ def test_caveats_of_histograms_on_every_card_are_found(monkeypatch: Any) -> None
 
 def test_caveats_are_those_of_the_commands() -> None:
     made = offers(ASKS[CLUB])
-    mechanism = made["profile"].terms.recoding.mechanism
-    assert scope_of(mechanism, own_device=True).not_against == PROFILE
+    assert scope_of(made["profile"].terms.recoding, own_device=True).not_against == PROFILE
     pair = made["similarity"].terms.similarity
-    assert _scope(pair).not_against[1:] == made["similarity"].card.scope.not_against[2:]
+    assert (
+        _scope(pair, PEOPLE_ARE_PUBLIC).not_against[1:]
+        == made["similarity"].card.scope.not_against[2:]
+    )
 
 
 def test_other_words_are_other_terms(monkeypatch: Any) -> None:
