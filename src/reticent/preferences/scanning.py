@@ -21,9 +21,9 @@ from typing import Any, Final
 
 LARGEST: Final = 1 << 18
 """Bytes of the longest file that is read, and characters of the longest text."""
-ENTRIES: Final = 4_000
+ENTRIES: Final = 6_000
 """The most values, tables and names in a text, counted by ``=``, ``[``, ``{`` and commas."""
-LINES: Final = 8_000
+LINES: Final = 12_000
 """The most lines of a text."""
 LEVELS: Final = 6
 """The most names in a dotted key, and the most brackets around a value."""
