@@ -20,7 +20,7 @@ print(
 )
 
 # %% The hidden film changes nothing: with equal coins the answer is the same without it
-without = club.where(~np.isin(np.arange(16), [7]))  # ann's last entry
+without = Profiles.of(["ann"] * 7 + ["bob"] * 8, [*films[:7], *films], [*weights[:7], *[1] * 8])
 same = [overlap.release(one, Source.seeded(1)).value for one in (club, without)]
 print("with and without The Sessions:", same[0] == same[1])
 
