@@ -21,7 +21,7 @@ from tests.unit.gateway.seeded import (
     wishes,
 )
 
-KEYS, TIMES, THREADS = 10_000, 2, 8
+KEYS, TIMES, THREADS = 2_000, 2, 8
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def gateway(tmp_path: Path) -> Iterator[Gateway]:
         assert checked(made).problems == ()
 
 
-def test_ten_thousand_keys_in_parallel_are_answered_and_charged_once(gateway: Gateway) -> None:
+def test_thousands_of_keys_in_parallel_are_answered_and_charged_once(gateway: Gateway) -> None:
     """Every key twice, from eight threads, in an order of its own each time."""
     rng = np.random.default_rng(0)
     order = rng.permutation(np.repeat(np.arange(KEYS), TIMES)).tolist()

@@ -28,6 +28,10 @@ def text_of(label: object) -> str | None:
     >>> text_of(7), text_of(7.0), text_of("7"), text_of(None), text_of("")
     ('7', '7', '7', None, None)
     """
+    if type(label) is str:
+        return label or None
+    if type(label) is int:
+        return str(label)
     if isinstance(label, np.generic):
         label = label.item()
     if isinstance(label, float):
@@ -87,7 +91,7 @@ def _named(labels: Any, name: str) -> tuple[NDArray[np.int64], list[str]]:
     places: dict[str, int] = {}
     codes = np.empty(len(one_by_one), dtype=np.int64)
     for line, label in enumerate(one_by_one):
-        text = label or None if type(label) is str else text_of(label)
+        text = text_of(label)
         codes[line] = -1 if text is None else places.setdefault(text, len(places))
     return codes, list(places)
 

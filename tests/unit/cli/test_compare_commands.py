@@ -216,11 +216,11 @@ def test_a_histogram_for_nobody_is_refused(cli) -> None:
 
 
 def test_neighbours_by_group(cli) -> None:
-    ended = cli(*QUICK["neighbours"], "--public")
+    ended = cli(*QUICK["neighbours"], "--public", "--seed", "1")
     assert "everybody" in ended.out
     assert "some at less" in ended.out
     assert "without privacy and weights" in ended.err
-    groups = cli(*QUICK["neighbours"], "--public", "--json").json["groups"]
+    groups = cli(*QUICK["neighbours"], "--public", "--seed", "1", "--json").json["groups"]
     kinds = {row["group"]: row["people"] for row in groups}
     assert sum(kinds.values()) == 12
     assert len(kinds) > 1
