@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.tiers import TIERS, tiers_of
 
@@ -23,6 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT_OUT] = Counter()
+    settings.register_profile("reticent", max_examples=100 if _everything(config) else 50)
+    settings.load_profile("reticent")  # where a test does not say how many
     for tier in TIERS:
         config.addinivalue_line("markers", f"{tier.name}: {tier.what} (with --all)")
     if config.getoption("--require-all"):
@@ -32,9 +35,12 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError("\n".join(lacking))
 
 
+def _everything(config: pytest.Config) -> bool:
+    return bool(config.getoption("--all") or config.getoption("--require-all"))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    everything = config.getoption("--all") or config.getoption("--require-all")
     reasons = {
         tier.name: f"{tier.name} needs {missing}" if (missing := tier.missing()) else ""
         for tier in TIERS
@@ -43,7 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in list(items):
         tiers = tiers_of(mark.name for mark in item.iter_markers())
         why = [reasons[tier.name] for tier in tiers if reasons[tier.name]]
-        if tiers and not everything:
+        if tiers and not _everything(config):
             why = [f"{tiers[0].name} runs with --all"]
         if why:
             config.stash[LEFT_OUT][why[0]] += 1
