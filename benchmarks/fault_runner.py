@@ -59,14 +59,16 @@ def moments(folder: Path) -> dict[str, Callable[[], bool]]:
     """When to kill: conditions that are looked at from outside."""
     staging = Staging(folder / "out.parquet")
 
-    def drawn(count: int) -> bool:
-        return len(list(staging.home.glob("charges-*.parquet"))) >= count
+    def there(kind: str, count: int) -> bool:
+        return len(list(staging.home.glob(f"{kind}-*.parquet"))) >= count
 
     return {
         "begun": (staging.home / "manifest.json").exists,
-        "one part drawn": lambda: drawn(1),
-        "half of the parts drawn": lambda: drawn(4),
-        "all parts drawn": lambda: drawn(8),
+        "one piece drawn": lambda: there("charges", 1),
+        "half of the pieces drawn": lambda: there("charges", 4),
+        "all pieces drawn": lambda: there("charges", 8),
+        "half of the parts arranged": lambda: there("arranged", 4),
+        "all parts arranged": lambda: there("arranged", 8),
         "some charged": lambda: charged(folder) >= 1,
         "more charged": lambda: charged(folder) >= 4,
         "shown": staging.out.exists,
@@ -124,13 +126,13 @@ def judge(folder: Path, people: int) -> dict[str, int]:
 def trial(folder: Path, *, people: int = 8_000) -> dict[str, int]:
     """A release that is killed at each moment in turn, then left alone."""
     make(folder / "in.parquet", people, people // 8)
-    kills, drawn = 0, {}
-    for name, reached in moments(folder).items():
-        kills += not killed_at(folder, reached)
-        if name == "all parts drawn":
-            drawn = digests(folder)
-    ended = killed_at(folder, lambda: False)
-    redrawn = sum(drawn.get(part) != held for part, held in digests(folder).items())
+    kills, redrawn, seen = 0, 0, dict[str, bytes]()
+    for reached in (*moments(folder).values(), lambda: False):
+        ended = killed_at(folder, reached)
+        kills += not ended
+        now = digests(folder)
+        redrawn += sum(now[name] != held for name, held in seen.items() if name in now)
+        seen |= now
     return {"kills": kills, "ended": int(ended), "redrawn": redrawn, **judge(folder, people)}
 
 
@@ -153,15 +155,23 @@ def runner_kills() -> dict[str, int]:
 
 
 def digests(folder: Path) -> dict[str, bytes]:
-    """What the parts hold, wherever they are by now."""
+    """What pieces and parts hold that are whole, wherever they are by now."""
     staging = Staging(folder / "out.parquet")
-    home = staging.out if staging.out.exists() else staging.shown
-    return {path.name: path.read_bytes() for path in home.glob("part-?????.parquet")}
+    if staging.out.exists():
+        return {path.name: path.read_bytes() for path in staging.out.glob("part-?????.parquet")}
+    names = {
+        kind: [path.stem.split("-", 1)[1] for path in staging.home.glob(f"{kind}-*.parquet")]
+        for kind in ("charges", "arranged")
+    }
+    pieces = [staging.piece(name) for name in names["charges"]]
+    parts = [staging.part(name) for name in names["arranged"]]
+    return {path.name: path.read_bytes() for path in (*pieces, *parts) if path.exists()}
 
 
 def main() -> None:
     """The release itself, as it is started and killed."""
-    inputs.pieces_of.__defaults__ = (1000,)  # small parts
+    inputs.pieces_of.__defaults__ = (1000,)  # small pieces, and parts
+    inputs.ROWS = 1000
     folder, naive = Path(sys.argv[1]), "naive" in sys.argv
     key = "killed"
     if naive:

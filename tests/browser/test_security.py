@@ -15,6 +15,7 @@ import pytest
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.looking import look
 from tests.browser.stage import CLUB, SLOW, Guest, Site, Watch
+from tests.tiers import chromium
 
 pytestmark = pytest.mark.browser
 
@@ -278,12 +279,10 @@ def test_signing_out_and_going_back(
     page.get_by_role("heading", level=1, name="Open your own link").wait_for()
 
 
-def test_going_back_where_the_browser_keeps_pages_alive(
-    site: Site, playwright: Any, chromium: str
-) -> None:
+def test_going_back_where_the_browser_keeps_pages_alive(site: Site, playwright: Any) -> None:
     """With the cache for going back, which Playwright turns off unless told otherwise."""
     browser = playwright.chromium.launch(
-        executable_path=chromium,
+        executable_path=chromium(),
         args=ARGUMENTS,
         ignore_default_args=["--disable-back-forward-cache"],
         timeout=SLOW,

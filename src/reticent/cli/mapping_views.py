@@ -195,11 +195,17 @@ def _comparison(fitted: Fitted) -> list[tuple[str, str]]:
 
 def _elsewhere(fitted: Fitted) -> list[tuple[str, str]]:
     held, before = fitted.held_out, fitted.untouched_elsewhere
-    if held is None or before is None:
+    if held is None or before is None or not held.tells:
         return []
     told = f"{near(before)} bits as they are, {up(held.bits)} released"
     limit = f"at most {up(held.at_most)} with {100 * CONFIDENCE:.0f} % confidence"
-    return [(f"{held.people} people held out", told), ("people of their population", limit)]
+    known = f"{limit}, if training people have their {' and '.join(fitted.secrets)} too"
+    others = [("more people held out", f"{held.left_out}, of whom nothing is known")]
+    return [
+        (f"{held.people} people held out", told),
+        ("people of their population", known),
+        *(others if held.left_out else []),
+    ]
 
 
 def fitted_fields(fitted: Fitted) -> dict[str, Any]:

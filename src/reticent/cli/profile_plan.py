@@ -46,10 +46,10 @@ class BitsPlan(Plan):
     def _others(self) -> str:
         """What is known of others."""
         held = None if self.sample is None else self.sample.held_out
-        if held is None:
+        if held is None or not held.tells:
             return "; of others it may tell more"
         limit = f"at most {up(held.at_most)} with {100 * CONFIDENCE:.0f} % confidence"
-        return f"; {up(held.bits)} of {held.people} held out, {limit}"
+        return f"; {up(held.bits)} of {held.people} held out, and {limit} for their population"
 
     def consequence(self) -> str:
         """What who looks can gain."""

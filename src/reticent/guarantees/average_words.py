@@ -32,7 +32,7 @@ def also_on_average(loss: MutualInformation) -> tuple[str, ...]:
     also = ["This is an average, not a worst case: about some people it can tell more."]
     among = "such" if loss.sample is None else "those"
     if loss.sample is not None:
-        also += _others(loss.sample)
+        also += _others(loss.sample, loss.secret)
     if loss.guesses is not None:
         before, after = (up(100 * chance) for chance in loss.guesses)
         also.append(
@@ -49,10 +49,10 @@ def also_on_average(loss: MutualInformation) -> tuple[str, ...]:
     return tuple(also)
 
 
-def _others(sample: Sample) -> list[str]:
+def _others(sample: Sample, secret: str) -> list[str]:
     """What is known about people the mapping was not learnt from, and about those it was."""
     held = sample.held_out
-    if held is None:
+    if held is None or not held.tells:
         crowd = Context(prec=2, rounding=ROUND_FLOOR).create_decimal_from_float(sample.crowd)
         found = (
             "For other people of the same population it may tell more, and how much was not "
@@ -61,11 +61,18 @@ def _others(sample: Sample) -> list[str]:
     else:
         found = (
             f"Counted among {held.people} other people of the same table it is {up(held.bits)} "
-            f"bits; for the population that they were drawn from it is at most {up(held.at_most)}, "
-            f"with {100 * CONFIDENCE:.0f} % confidence."
+            f"bits; for people of their population whose {secret} is a value that training people "
+            f"have, and who are not refused, it is at most {up(held.at_most)}, with "
+            f"{100 * CONFIDENCE:.0f} % confidence."
         )
+    unknown = 0 if held is None else held.left_out
     return [
         found,
+        *(
+            [f"{unknown} more had another value or were refused: nothing is known of such people."]
+            if unknown
+            else []
+        ),
         "The people the mapping was learnt from are not protected against those who have its file: "
         "their data shaped it, without noise.",
     ]

@@ -20,15 +20,20 @@ CONFIDENCE = 0.95
 class HeldOut:
     """Leakage counted among people whom nothing was learnt from, in bits.
 
-    ``at_most`` is an upper confidence limit for the population that they come from, at confidence
-    ``CONFIDENCE``. ``left_out`` people have a secret that training people do not have, or a profile
-    that is refused.
+    ``left_out`` people have a secret that no training person has, or a profile that is refused.
+    ``at_most`` is an upper confidence limit, at confidence ``CONFIDENCE``, for the population that
+    the others come from: nothing is known of such people as were left out.
     """
 
     people: int
     left_out: int
     bits: float
     at_most: float
+
+    @property
+    def tells(self) -> bool:
+        """Whether it says anything: among nobody, or with one value of the secret, it does not."""
+        return self.people > 0 and self.at_most > 0
 
     def __post_init__(self) -> None:
         for name in ("people", "left_out"):
