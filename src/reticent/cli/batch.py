@@ -338,7 +338,7 @@ def _say(
     paid = Paid(ran.files, budget, ran.replayed, shown(address), ran.key)
     write_card(made, card)
     if as_json:
-        where = {"out": str(ran.out), "people": ran.people, "files": dict(ran.files)}
+        where = {"out": str(ran.out), "people": ran.people, "files": sorted(ran.files)}
         told = {**agreed.fields(), **paid.fields(), **card_fields(made, card)}
         say_json(schema, **where, **facts, **told)
         return

@@ -59,14 +59,18 @@ def together(total: int | None, renews: str, spent: int) -> str:
 
     >>> together(2 * NANO, "never", 0)[-37:]
     'can be right at most 89 times in 100.'
+    >>> together(2 * NANO, "never", 3 * NANO)[-37:]
+    'can be right at most 96 times in 100.'
     """
+    so_far = odds(f"all it got so far (epsilon {epsilon(spent)})", spent) if spent else ""
     if total is None:
-        so_far = odds(f"all it got so far (epsilon {epsilon(spent)})", spent) if spent else ""
         return f"{NO_TOTAL} {so_far}".strip()
     if renews == "never":
-        return odds(f"all its releases together (epsilon {epsilon(total)})", total)
-    first = odds(f"all its releases of one period (epsilon {epsilon(total)})", total)
-    return f"{first} It starts anew {RENEWALS[renews]}, and what several periods tell adds up."
+        most = max(total, spent)  # a total that was set or lowered later takes nothing back
+        return odds(f"all its releases together (epsilon {epsilon(most)})", most)
+    first = odds(f"all releases that one period allows (epsilon {epsilon(total)})", total)
+    again = f"It starts anew {RENEWALS[renews]}, and what several periods tell adds up."
+    return f"{first} {again} {so_far if spent > total else ''}".strip()
 
 
 def counts(share: float) -> str:

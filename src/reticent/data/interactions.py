@@ -212,7 +212,7 @@ def _numbered(
             what.append(items.setdefault(row[item], len(items)))
             if weight is not None:
                 number = number_of(row[weight])
-                numbers += number is not None
+                numbers += number is not None and number > 0
                 texts += number is None and row[weight] != ""
                 weights.append(nan if number is None else number)
     if texts and not numbers:

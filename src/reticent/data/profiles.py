@@ -390,9 +390,12 @@ def number_of(cell: object) -> float | None:
 def are_numbers(cells: Sequence[object], reals: Sequence[float | None]) -> bool:
     """Whether a column of cells of any type is one of numbers: some cell is, or none says anything.
 
-    The type of a column is public; whether one cell of it can be read is not.
+    The type of a column is public; whether one cell of it can be read is not. A weight of 0 decides
+    nothing here either: its line is as if it were not there.
     """
-    return any(real is not None for real in reals) or all(map(_nothing, cells))
+    if any(real is not None and real > 0 for real in reals):
+        return True
+    return all(_nothing(cell) for cell, real in zip(cells, reals, strict=True) if real is None)
 
 
 def _nothing(cell: object) -> bool:

@@ -43,7 +43,7 @@ _FINER = 24  # bits of the grid of utilities below G
 _LARGEST = 1 << 41  # steps of a utility, so that no sum or product leaves 63 bits
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Scored:
     """What is private: the utility of every candidate, and how sensitive each one is."""
 

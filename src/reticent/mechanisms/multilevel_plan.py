@@ -208,7 +208,7 @@ def safe_scales(
     return np.asarray(margin / fitted)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ManyPlans:
     """Noise scales in steps, one row per person, and how far from the least error each is at most.
 

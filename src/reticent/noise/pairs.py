@@ -14,7 +14,7 @@ import hmac
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -73,6 +73,10 @@ class PairNoise:
             return False
         self._bound = data, function
         return True
+
+    def __reduce__(self) -> NoReturn:
+        """A copy would not be bound with this one, and could meet other data with the same key."""
+        raise TypeError("noise of pairs cannot be copied: make one for each release")
 
     def draw(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
         """One draw for each pair (first[i], second[i]), in either order."""

@@ -45,7 +45,7 @@ Cheapest: TypeAlias = Callable[["Whole", float], Choice]
 """For some profiles and a price lam: the outputs of least cost + lam distance."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LinearStep:
     """The optimum of the linear program: ``outs``, but ``share`` of profile ``split`` to ``other``.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Reals: TypeAlias = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Problem:
     """Least leak at a given distortion: joint law [secret, profile], distances, and Delta.
 

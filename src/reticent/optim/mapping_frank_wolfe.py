@@ -63,7 +63,7 @@ def check_limits(relative_gap: float, steps: int, seconds: float) -> None:
     require(seconds >= 0, "seconds", seconds, "at least 0")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Point:
     """A feasible map: chances by profile * n + output, in order, and what follows from them."""
 

@@ -44,7 +44,7 @@ _NEAR, _NEARER, _COLD = 1e-2, 1e-3, 3e-3  # of tau: another Newton step's gain, 
 _STEPS = 30
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class State:
     """Where the dual stands; a later solve at another Delta may start from it."""
 

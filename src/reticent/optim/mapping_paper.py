@@ -61,7 +61,7 @@ def solve_by_paper(
     return _Paper(problem, mix).run(steps, relative_gap, seconds, progress)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Program:
     """A linear program of Frank-Wolfe: costs and distances [input, output], times p_j."""
 

@@ -33,7 +33,7 @@ class Rule:
         return f"{place(self.file, self.line)} ({self.says})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Decision:
     """What may leave, and by which line.
 

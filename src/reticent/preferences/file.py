@@ -24,7 +24,7 @@ from reticent.preferences.reading import read_wishes
 from reticent.preferences.syntax import parse_toml, read_text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Grant:
     """What a provider may get of a catalogue in one release, before any noise is planned."""
 
@@ -35,9 +35,9 @@ class Grant:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of this grant, for a card: whoever sees it may try wishes until one fits.
+        """SHA-256 of this grant, for its owner alone: others could try wishes until one fits.
 
-        So it is made from epsilon and budgets, which are public, and never from weights of items.
+        It is made from epsilon and budgets, and never from weights of items.
         """
         budgets = {name: str(amount) for name, amount in self.budgets.items()}
         told = [self.provider, str(self.epsilon), budgets, list(self.withheld)]

@@ -30,7 +30,7 @@ FALSE_ALARM = 1e-6  # chance that a curve which keeps to its ceiling is said to 
 _UP = 1 + 2.0**-50  # more than all roundings of a bend together
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Measured:
     """An attack that was tried: rates from (0, 0) to (1, 1), and how many cases of each kind."""
 

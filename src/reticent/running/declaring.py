@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from reticent.errors import ParameterError, require
+from reticent.errors import require
 from reticent.running.inputs import BATCH, Piece
 from reticent.running.staging import Staging, write_whole
 from reticent.tasks.batched import Batched, arrow, compute, with_people
@@ -49,6 +49,15 @@ def known(batch: Any, person: str, declared: Path) -> Any:
     return batch.filter(compute().is_in(names, value_set=_names(declared)))
 
 
+def check_numbers(people: Iterable[str]) -> None:
+    """Refuse names that are no whole numbers as one writes them: 007 is not 7."""
+    for name in people:
+        digits = name.removeprefix("-")
+        plain = digits.isascii() and digits.isdigit() and name == str(int(name))
+        fits = plain and -(1 << 63) <= int(name) < 1 << 63
+        require(fits, "people", "other names", "whole numbers, as the table names people")
+
+
 def without_rows(
     job: Batched,
     people: Iterable[str],
@@ -66,11 +75,7 @@ def without_rows(
         return None
     column = arrow().array(list(missing), arrow().string())
     if numbers:
-        try:
-            column = column.cast(arrow().int64())
-        except arrow().ArrowInvalid:
-            rule = "whole numbers, as the table names people"
-            raise ParameterError("people", rule, "other names") from None
+        column = column.cast(arrow().int64())
     rows, path = job.absent(column), staging.aside("declared")
     batches = [rows.slice(at, BATCH) for at in range(0, rows.num_rows, BATCH)]
     with import_module("pyarrow.ipc").new_file(str(path), rows.schema) as file:

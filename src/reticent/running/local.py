@@ -289,10 +289,12 @@ class _Run:
         """
         if self.people is None:
             return self._drawn(staging, named, None, workers)
+        numbers = self._kind(files) == inputs.NUMBERS
+        if numbers:
+            declaring.check_numbers(self.people)
         declared = declaring.write_names(self.people, staging)
         drawn = self._drawn(staging, named, declared, workers)
         names = (people_in(staging.charges(one.name))[0] for one in drawn)
-        numbers = self._kind(files) == inputs.NUMBERS
         more = declaring.without_rows(self.job, self.people, names, staging, numbers=numbers)
         if more is not None:
             drawn += self._drawn(staging, {f"{len(named):05d}": more}, None, workers)

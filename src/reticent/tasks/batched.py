@@ -97,6 +97,11 @@ def with_people(batch: Any, person: str) -> Any:
     kind = names.type
     if not (pa.types.is_integer(kind) or pa.types.is_string(kind)):
         raise ParameterError("person", "a column of whole numbers or of text", str(kind))
+    if pa.types.is_integer(kind):  # of one width, whoever else is in the output
+        try:
+            names = names.cast(pa.int64())
+        except pa.ArrowInvalid:
+            raise ParameterError("person", "whole numbers below 2**63", "larger ones") from None
     place = batch.schema.get_field_index(person)
     batch = batch.set_column(place, person, names)
     there = names.is_valid()

@@ -35,7 +35,7 @@ COMPARED: Final = (
 )
 _SIZES: Final = (
     "sizes of profiles: they enter exactly and are not protected",
-    "knowledge that an item is there: with exact sizes a weight of 0 does not hide that",
+    "knowledge that an item is there: with exact sizes a small weight does not lessen that",
 )
 
 

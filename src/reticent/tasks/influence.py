@@ -41,7 +41,7 @@ _QUARTERS = Grid(-2)  # phi is a multiple of 1/4
 _GRIDS: dict[Centrality, Grid] = {"ebc": _QUARTERS, "degree": Grid(-16), "triangles": Grid(-8)}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _ByDegree(LocalSensitivity):
     """delta(t, v) that depends on d + t, up to the bound of degrees, and is the limit beyond it."""
 

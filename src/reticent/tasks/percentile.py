@@ -39,7 +39,7 @@ _ROUNDED = 2.0**-30  # a float beside its exact value; the grid allows for more
 _MOST_POINTS = 1 << 22  # of a grid on which a quantile is looked for
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PercentileSensitivity(LocalSensitivity):
     """delta(0, i) of each person, then one delta(t) for all. Theorem 1."""
 

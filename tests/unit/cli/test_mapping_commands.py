@@ -814,7 +814,7 @@ def test_people_held_out_are_in_the_file_and_on_cards(cli, here) -> None:
     found = stated["held_out"]
     assert (found["bits"], found["at_most"]) == (told["released"], told["at_most"])
     ended = cli(*RELEASE, "--person", "p3", "--yes", "--card", "card.json")
-    assert f"of {found['people']} held out, at most {found['at_most']}" in ended.err
+    assert f"of {found['people']} held out, and at most {found['at_most']}" in ended.err
     card = json.loads((here / "card.json").read_text(encoding="utf-8"))
     (said,) = [text for text in card["words"]["also"] if "other people of the same table" in text]
     assert f"at most {found['at_most']}, with 95 % confidence" in said

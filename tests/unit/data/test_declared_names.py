@@ -127,3 +127,16 @@ def test_arrow_sorts_names_as_python_does() -> None:
     for numbers in ([10, 9, 100], [10, -9, 9, -100, 0]):
         order = canonical_order(arrow.array(numbers))
         assert [numbers[at] for at in order] == sorted(numbers, key=in_order)
+
+
+@pytest.mark.parametrize("zero", ["0", "0.0", "-1"])
+def test_a_weight_of_0_does_not_decide_whether_a_column_holds_numbers(zero, tmp_path) -> None:
+    for weights in (["x", "x"], ["x", "x", zero]):
+        count = len(weights)
+        with pytest.raises(ParameterError, match="weights"):
+            Profiles.of(["ann"] * count, [f"i{n}" for n in range(count)], weights)
+        path = tmp_path / "t.csv"
+        lines = [f"ann,i{n},{weight}" for n, weight in enumerate(weights)]
+        path.write_text("\n".join(["user,item,weight", *lines]))
+        with pytest.raises(ParameterError, match="weights"):
+            read_profiles(path)

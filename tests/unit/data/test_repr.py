@@ -4,6 +4,7 @@ import dataclasses
 import importlib
 import inspect
 import pkgutil
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from reticent.running.merging import Part
 
 CANARY = "canary-5520"
 NUMBER = 987_651
+ARRAY = re.compile("NDArray|ArrayLike")
 PEOPLE = {
     *("gateway.directory.Person", "gateway.memory.Known", "gateway.memory.Memory"),
     *("gateway.drawing.Drawn", "gateway.credentials.Session", "running.merging.Part"),
@@ -32,6 +34,11 @@ PEOPLE = {
         "cli.profile_tables.ProfileTable",
         "preferences.file.Preferences",
     ),
+    *("mechanisms.dampening.Scored", "tasks.percentile.PercentileSensitivity"),
+    *("tasks.influence._ByDegree", "mechanisms.multilevel_plan.ManyPlans"),
+    *("optim.mapping.Problem", "optim.mapping_frank_wolfe.Point", "optim.linear_step.LinearStep"),
+    *("optim.mapping_newton.State", "optim.mapping_paper._Program"),
+    *("preferences.file.Grant", "preferences.decisions.Decision"),
     *("preferences.model.Wishes", "preferences.model.Provider", "preferences.layout.Layout"),
 }
 """Values that hold what people have, wish or were given, in other types."""
@@ -56,7 +63,7 @@ def shows(held: type[Any]) -> bool:
     if getattr(held.__repr__, "__wrapped__", None) is None:  # written by hand
         return False
     shown = [str(field.type) for field in dataclasses.fields(held) if field.repr]
-    return any("NDArray" in kind for kind in shown) or _named(held) in PEOPLE
+    return any(ARRAY.search(kind) for kind in shown) or _named(held) in PEOPLE
 
 
 def _named(held: type[Any]) -> str:

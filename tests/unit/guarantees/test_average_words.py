@@ -98,6 +98,17 @@ def test_people_held_out_are_on_the_card_with_their_limit() -> None:
     assert "0.0558 bits" in said
     assert "at most 0.12, with 95 % confidence" in said
     assert not any("was not measured" in text for text in told)
+    assert "whose income is a value that training people have, and who are not refused" in said
+    assert "3 more had another value or were refused: nothing is known of such people." in told
+
+
+def test_a_limit_that_says_nothing_is_not_stated() -> None:
+    """Nobody was counted, or training people have one value: "at most 0" would promise too much."""
+    for held in (HeldOut(0, 180, 0.0, 1.0), HeldOut(90, 90, 0.0, 0.0)):
+        told = also_on_average(loss(held))
+        assert any("was not measured" in text for text in told)
+        assert not any("confidence" in text for text in told)
+        assert any(text.startswith(f"{held.left_out} more") for text in told)
 
 
 def test_losses_with_a_sample_survive_json_and_those_of_0_1_are_read() -> None:

@@ -1,16 +1,17 @@
 """How many files a batch makes, and in which order their rows stand, depends on names alone."""
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from reticent.data.catalogue import Catalogue
+from reticent.errors import ParameterError
 from reticent.noise import Source
 from reticent.preferences import Preferences
 from reticent.running import gathering, run
 from reticent.tasks.histogram_arrow import HistogramBatches
 
 from .jobs import job, people, rows_of, spent, write
-
-pa = pytest.importorskip("pyarrow")
 
 
 def released(folder, name, table, what: HistogramBatches, **more) -> dict[str, bytes]:
@@ -63,6 +64,34 @@ def test_declared_people_have_rows_and_are_charged(tmp_path, ledger, small) -> N
     assert ran.people == ran.charged == 122
     again = run(job(), table, out, **more)
     assert (again.replayed, again.charged) == (True, 0)
+
+
+def numbered(kind: str, numbers: list[int]):
+    column = pa.array(numbers, pa.type_for_alias(kind))
+    return pa.table({"person": column, "items": [["Heat"]] * len(numbers)})
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int32", "int64", "uint64"])
+def test_the_type_of_names_does_not_tell_who_has_no_row(tmp_path, ledger, kind) -> None:
+    """Missing people used to be 64 bits wide, and everybody with them."""
+    found = []
+    for name, here in (("all", [7, 9, 30]), ("one missing", [7, 30])):
+        table = write(tmp_path / f"{name}.parquet", numbered(kind, here))
+        out = tmp_path / f"{name}-out.parquet"
+        run(job(), table, out, key=name, ledger=ledger, processes=1, people=["7", "9", "30"])
+        found.append(pq.read_table(out).schema)
+        assert set(rows_of(out)) == {7, 9, 30}
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("declared", [["007", "30"], ["7", "007"], ["+7"], ["7.0"], [str(1 << 63)]])
+def test_a_number_that_is_written_otherwise_is_refused(tmp_path, ledger, declared) -> None:
+    """007 would be drawn and charged as 7, without the data of 7."""
+    table = write(tmp_path / "in.parquet", numbered("int64", [7, 9, 30]))
+    out = tmp_path / "out.parquet"
+    with pytest.raises(ParameterError, match="whole numbers, as the table names people"):
+        run(job(), table, out, key="x", ledger=ledger, processes=1, people=declared)
+    assert spent(ledger) == {}
 
 
 def test_whole_numbers_in_lists_are_names_and_not_places() -> None:

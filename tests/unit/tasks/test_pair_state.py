@@ -1,5 +1,7 @@
 """Noise of pairs belongs to one state of the profiles: used on another, it would cancel."""
 
+import copy
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -80,3 +82,10 @@ def test_what_is_kept_is_under_the_key_and_costs_no_randomness() -> None:
     for _ in range(2):
         score(club(), SIMILARITY.pair_noise(again))
     assert again.bits(64) == following
+
+
+@pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_noise_has_no_copy_that_other_profiles_could_meet(twin) -> None:
+    noise = SIMILARITY.pair_noise(Source.system())
+    with pytest.raises(TypeError, match="cannot be copied"):
+        twin(noise)
