@@ -51,7 +51,7 @@ def test_with_a_total_pages_say_what_it_allows(console: Console, path: str) -> N
     assert words.NO_TOTAL not in said
     with_total(console, 3, renews="yearly")
     said = shown(console, path)
-    assert "of one period (epsilon 3)" in said
+    assert "that one period allows (epsilon 3)" in said
     assert "what several periods tell adds up" in said
 
 
