@@ -1,5 +1,6 @@
 """Every command that releases charges a ledger first: once, within limits, and says so."""
 
+import contextlib
 import csv
 import json
 import shlex
@@ -189,7 +190,8 @@ def test_every_release_is_counted(cli, here, ledger, path) -> None:
     assert any(noted) is (path in (*profiles, ("demo",)))
     assert all(noted) is (path in profiles)
     assert cli("ledger", "verify", "--ledger", where).code == 0
-    held = "\n".join(sqlite3.connect(where).iterdump())
+    with contextlib.closing(sqlite3.connect(where)) as connection:
+        held = "\n".join(connection.iterdump())
     for private in (CANARY, SECRET):
         assert private not in held
     assert not (here / "reticent-ledger.db").exists()

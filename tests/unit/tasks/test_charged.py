@@ -1,5 +1,6 @@
 """Releases through a ledger in the library: one charge, one answer, and what the card says."""
 
+import contextlib
 import sqlite3
 
 import numpy as np
@@ -145,8 +146,8 @@ def test_bits_on_average_are_written_down_at_no_cost(ledger) -> None:
 def test_the_ledger_holds_no_data(ledger, tmp_path) -> None:
     event = Event("noisy count", {}, PureDP.of(1, RECORD), private=True)
     answer_once(event, lambda: 7, ledger=ledger, payers=SURVEY, key="1", about="canary-5521")
-    held = sqlite3.connect(tmp_path / "ledger.db")
-    assert "canary-5521" not in "\n".join(held.iterdump())
+    with contextlib.closing(sqlite3.connect(tmp_path / "ledger.db")) as held:
+        assert "canary-5521" not in "\n".join(held.iterdump())
 
 
 def test_keys_are_new() -> None:
