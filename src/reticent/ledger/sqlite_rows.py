@@ -46,9 +46,9 @@ class SqliteRows:
         """Numbers and salts are cut out of bytes, which takes one step wherever they are."""
         connection.execute(
             "INSERT INTO account (id, subject, provider, what, period, salt, lim)"  # noqa: S608
-            f" SELECT {_cut('?4')}, value, ?1, ?2, ?3, substr(?6, {SALT} * key + 1, {SALT}),"
-            f" {_cut('?5')} FROM json_each(?7)",
-            (*alike, digits(numbers), digits(limits), salts, canonical(subjects)),
+            f" SELECT {_CUT}, value, ?, ?, ?, substr(?, {SALT} * key + 1, {SALT}),"
+            f" {_CUT} FROM json_each(?)",
+            (digits(numbers), *alike, salts, digits(limits), canonical(subjects)),
         )
 
     def append(self, connection: sqlite3.Connection, lines: Sequence[Line]) -> None:
@@ -56,5 +56,4 @@ class SqliteRows:
         connection.executemany("INSERT INTO line VALUES (?, ?, ?, ?)", lines)
 
 
-def _cut(held: str) -> str:
-    return f"CAST(CAST(substr({held}, {DIGITS} * key + 1, {DIGITS}) AS TEXT) AS INTEGER)"
+_CUT = f"CAST(CAST(substr(?, {DIGITS} * key + 1, {DIGITS}) AS TEXT) AS INTEGER)"
