@@ -18,9 +18,11 @@ from reticent.exports.registry import registry_entry
 from reticent.guarantees import canonical
 from reticent.guarantees.card import Card
 from reticent.guarantees.card_views import card_html, card_text
+from reticent.ledger import open_ledger
 from reticent.noise import Source
 from reticent.preferences import Preferences
 from reticent.running import run
+from reticent.running.seals import Seal
 from reticent.tasks.histogram import release_histogram
 from reticent.tasks.histogram_arrow import HistogramBatches
 
@@ -110,13 +112,13 @@ def published(folder: Path) -> str:
     return "\n".join(found)
 
 
-def recovered(shown: str) -> list[tuple[str, ...]]:
+def recovered(shown: str, under=lambda told: told) -> list[tuple[str, ...]]:
     """The pairs of hidden items that a fingerprint in the folder confirms."""
     return [
         pair
         for pair in itertools.combinations(ITEMS, 2)
         if any(
-            HistogramBatches.of(FILMS, asked(pair), "p", person=who, items=what).fingerprint
+            under(HistogramBatches.of(FILMS, asked(pair), "p", person=who, items=what).fingerprint)
             in shown
             for who, what in (("person", "items"), ("user", "item"))
         )
@@ -139,8 +141,17 @@ def test_a_published_folder_confirms_no_weights(tmp_path) -> None:
     assert "a key of mine" not in shown
     assert recovered(shown + job.fingerprint) == [secret], "the control was not found"
     receipt = out.with_name(".o.parquet.receipt")
-    assert recovered(receipt.read_text()) == [secret]
     assert receipt.stat().st_mode & 0o077 == 0, "what a rerun needs is its owner's alone"
+    assert recovered(receipt.read_text()) == []
+    keyed = Seal.of(None, json.loads(receipt.read_text()))
+    assert recovered(receipt.read_text(), keyed) == [secret], "the nonce beside it is the control"
+    again = tmp_path / "again.parquet"
+    with open_ledger(tmp_path / "ledger.db") as ledger:
+        run(job, table, again, key="a key of mine", ledger=ledger, processes=1)
+        told = again.with_name(".again.parquet.receipt").read_text()
+        assert run(job, table, again, key="a key of mine", ledger=ledger).replayed
+        assert recovered(told, Seal.of(ledger, None)) == [secret], "the control was not found"
+    assert recovered(told) == recovered(told, Seal.of(None, json.loads(told))) == []
 
 
 def test_a_published_folder_says_public_facts_only(tmp_path) -> None:

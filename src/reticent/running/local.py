@@ -26,6 +26,7 @@ from reticent.running.drawing import Told, charges_in, draw_piece, keep, people_
 from reticent.running.inputs import Piece
 from reticent.running.merging import Part, check_key, identity, merge, refuse_spent
 from reticent.running.people import comes_twice
+from reticent.running.seals import Seal
 from reticent.running.staging import (
     Staging,
     StagingError,
@@ -167,13 +168,16 @@ class _Run:
         require(alike, "table", "both", "of files that all name people by numbers, or all by text")
         return kinds.pop()
 
-    def _told(self, files: Sequence[Path]) -> dict[str, Any]:
+    def _told(self, files: Sequence[Path], held: Mapping[str, Any] | None) -> dict[str, Any]:
+        """What is released; ``held`` is what an earlier run said of it."""
+        seal, people = Seal.of(self.ledger, held), declaring.fingerprint(self.people)
         return {
             "key": self.key,
-            "release": self.job.fingerprint,
-            "table": inputs.fingerprint(files),
+            "nonce": seal.nonce,
+            "release": seal(self.job.fingerprint),
+            "table": seal(inputs.fingerprint(files)),
             "rows": self.rows,
-            "people": declaring.fingerprint(self.people),
+            "people": None if people is None else seal(people),
             **self._terms(),
         }
 
@@ -187,13 +191,13 @@ class _Run:
         }
 
     def _make(self, staging: Staging, files: Sequence[Path]) -> Ran:
-        told, held = self._told(files), staging.manifest()
+        held = staging.manifest()
+        told = self._told(files, held)
         if held is None:
             if self.ledger is not None:
                 refuse_spent(self.ledger, self.key, self.principal)
             staging.begin(told)
-        elif any(held.get(name) != value for name, value in told.items()):
-            other = [name for name, value in told.items() if held.get(name) != value]
+        elif other := _other(told, held):
             raise StagingError(
                 f"{self.out.name} was begun with another {' and another '.join(other)}: give the "
                 f"same again to go on, or remove {staging.home.name} to drop what nobody has seen"
@@ -202,7 +206,7 @@ class _Run:
             named = dict(self._pieces(staging, files, workers))
             _check_cut(staging, named)
             drawn = self._draw(staging, named, files, workers)
-            if self._told(files) != told:
+            if self._told(files, told) != told:
                 raise StagingError(
                     "the table was changed while it was read: nobody was charged now"
                 )
@@ -229,9 +233,8 @@ class _Run:
                 f"{self.out.name} is there already, and {staging.receipt.name}, which says what it "
                 "was made of, is not: choose another name"
             )
-        told, digests = self._told(files), receipt["sha256"]
-        other = [name for name, value in told.items() if receipt.get(name) != value]
-        if other:
+        told, digests = self._told(files, receipt), receipt["sha256"]
+        if other := _other(told, receipt):
             raise StagingError(
                 f"{self.out.name} is there already, with another {' and another '.join(other)}: "
                 "choose another name"
@@ -362,6 +365,12 @@ class _Run:
 
 
 _FORM = 2  # of what lies in the folder: since 2 pieces are arranged into parts
+
+
+def _other(told: Mapping[str, Any], held: Mapping[str, Any]) -> list[str]:
+    """What differs from an earlier run; under another ledger's secret everything would."""
+    differs = [name for name, value in told.items() if held.get(name) != value]
+    return ["ledger"] if "ledger" in differs else differs
 
 
 def _check_cut(staging: Staging, named: Mapping[str, Piece]) -> None:

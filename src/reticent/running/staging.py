@@ -29,7 +29,7 @@ from typing import Any
 
 from reticent.errors import ReticentError
 
-SCHEMA = "release-in-parts/2"
+SCHEMA = "release-in-parts/3"
 ABOUT = "_reticent.json"
 """What the finished output says of itself, public facts only; readers of tables pass over it."""
 

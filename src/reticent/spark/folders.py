@@ -16,7 +16,7 @@ from typing import Any
 from reticent.errors import MissingExtra
 from reticent.running.staging import StagingError
 
-SCHEMA = "release-on-spark/2"
+SCHEMA = "release-on-spark/3"
 
 
 def pyspark(module: str = "sql.functions") -> Any:

@@ -27,6 +27,7 @@ from reticent.ledger import Ledger
 from reticent.noise import Source
 from reticent.running.arranging import parts_for
 from reticent.running.merging import Part, check_key, merge, refuse_spent
+from reticent.running.seals import Seal
 from reticent.running.staging import StagingError
 from reticent.spark.collecting import batches_of
 from reticent.spark.folders import SCHEMA, drop, pyspark, quoted, read_note, there, write_note
@@ -171,7 +172,8 @@ class _Release:
         return Released(self.out, people, self.key, event, charged, replayed=False)
 
     def _same(self, told: dict[str, Any], what: str) -> None:
-        if (told["key"], told["release"]) != (self.key, self.job.fingerprint):
+        release = Seal.of(self.ledger, told)(self.job.fingerprint)
+        if (told["key"], told["release"]) != (self.key, release):
             raise StagingError(f"{self.out} {what} another release, or another key: name another")
 
     def _draw(self, drawn: Callable[[], Any]) -> dict[str, Any]:
@@ -180,9 +182,11 @@ class _Release:
             refuse_spent(self.ledger, self.key, self.principal)
         draw = new_key()
         drawn().write.parquet(f"{self.home}/{draw}")
+        seal = Seal.of(self.ledger, None)
         told = {
             "key": self.key,
-            "release": self.job.fingerprint,
+            "nonce": seal.nonce,
+            "release": seal(self.job.fingerprint),
             "draw": draw,
             "part": PART,
             "private": self.source.private,
@@ -220,7 +224,7 @@ class _Release:
         rows.write.mode("overwrite" if again else "error").parquet(self.out)
         if self.spark.read.parquet(self.out).count() != rows.count():
             raise StagingError("another run shows the same release: try again with the same key")
-        receipt = {name: chosen[name] for name in ("key", "release")}
+        receipt = {name: chosen[name] for name in ("key", "nonce", "release")}
         if read_note(self.spark, self.receipt) != {"schema": SCHEMA, **receipt}:
             if there(self.spark, self.receipt):  # of a release that was made here before
                 drop(self.spark, self.receipt)

@@ -128,13 +128,14 @@ def test_the_ledger_holds(made) -> None:
     assert not gateway.read(verify_ledger).problems
 
 
-def test_again_gives_new_keys_and_changes_nothing(made) -> None:
-    gateway, keys, _ = made
-    before = gateway.person("ann").version, len(gateway.left("ann"))
-    again = seed(gateway)
-    assert (gateway.person("ann").version, len(gateway.left("ann"))) == before
-    assert again.engineer != keys.engineer
-    assert gateway.enter(keys.people["dan"]) is None
+def test_again_gives_new_keys_and_changes_nothing(tmp_path) -> None:
+    with Gateway.open(tmp_path / "demo.db") as gateway:
+        keys = seed(gateway)
+        before = gateway.person("ann").version, len(gateway.left("ann"))
+        again = seed(gateway)
+        assert (gateway.person("ann").version, len(gateway.left("ann"))) == before
+        assert again.engineer != keys.engineer
+        assert gateway.enter(keys.people["dan"]) is None
 
 
 def test_a_database_in_use_is_left_alone(tmp_path) -> None:

@@ -139,7 +139,7 @@ def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path, ledger, monk
 def test_what_is_there_is_repeated_only_if_it_is_the_same(tmp_path, ledger) -> None:
     table, out = write(tmp_path / "in.parquet", people(50)), tmp_path / "o.parquet"
     run(job(), table, out, key="x", ledger=None, source=Source.seeded(1), processes=1)
-    with pytest.raises(StagingError, match="another seed and another ledger"):
+    with pytest.raises(StagingError, match="with another ledger"):
         run(job(), table, out, key="x", ledger=ledger, processes=1)
     other = write(tmp_path / "other.parquet", people(51))
     with pytest.raises(StagingError, match="another table"):
@@ -156,7 +156,7 @@ def test_what_is_shown_says_nothing_of_the_table(tmp_path) -> None:
     run(job(), table, out, key="x", ledger=None, processes=1)
     receipt = Staging(out.absolute()).receipt
     assert receipt.stat().st_mode & 0o077 == 0
-    assert inputs.fingerprint([table]) in receipt.read_text()
+    assert inputs.fingerprint([table]) not in receipt.read_text()
     assert inputs.fingerprint([table]) not in (out / "_reticent.json").read_text()
 
 
