@@ -1,13 +1,16 @@
 """What leaves does not tell how the lines of a private table stand, nor what has weight 0."""
 
 import csv
+import gzip
 import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from reticent.data.sources.movielens import movielens_100k_genres
 from reticent.noise import Source
+from tests.unit.data.real_sets import real
 
 pytest.importorskip("pyarrow")
 
@@ -91,6 +94,33 @@ def test_the_order_of_a_private_table_does_not_show(cli, here) -> None:
     assert all(one == found[0] for one in found)
     rows = found[0]["histogram.csv -histogram.csv"].decode().splitlines()[1:]
     assert [row.split(",")[0] for row in rows] == PEOPLE
+
+
+@pytest.mark.data
+def test_the_order_of_the_films_that_people_have_seen_does_not_show(cli, here) -> None:
+    """MovieLens-100k, of whose order 0.1 told who had seen a film."""
+    home = real("movielens-100k")
+    with gzip.open(home / "u.data.gz", "rt") as file:
+        lines = [tuple(line.split()) for line in file]
+    catalogue = movielens_100k_genres(home)
+    rows = np.zeros((len(catalogue), len(catalogue.attributes)), dtype=int)
+    rows[catalogue.rows, catalogue.columns] = 1
+    with Path("films.csv").open("w", newline="") as file:
+        heads = ("item", *catalogue.attributes)
+        cells = ((name, *row) for name, row in zip(catalogue.items, rows.tolist(), strict=True))
+        csv.writer(file).writerows([heads, *cells])
+    clock = random.Random(8)
+    found = [
+        released(cli, write(here / f"{name}.csv", [line[:2] for line in some]), name)
+        for name, some in {
+            "item": sorted(lines, key=lambda line: int(line[1])),
+            "person": sorted(lines, key=lambda line: int(line[0])),
+            "time": sorted(lines, key=lambda line: int(line[3])),
+            "shuffled": clock.sample(lines, len(lines)),
+        }.items()
+    ]
+    assert len(found[0]) == 7
+    assert all(one == found[0] for one in found)
 
 
 def test_control_names_in_the_order_of_first_appearance_show_it(cli, here, monkeypatch) -> None:
