@@ -1,5 +1,6 @@
 """Which tests run: the default tier, or with ``--all`` every tier that can run here (tiers.py)."""
 
+import os
 from collections import Counter
 from typing import Any
 
@@ -7,6 +8,10 @@ import pytest
 from hypothesis import settings
 
 from tests.tiers import TIERS, tiers_of
+
+for library in ("OMP", "OPENBLAS"):  # read when they are loaded, which is later
+    # their threads wait for each other in loops, twenty times as long beside other work
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 LEFT_OUT = pytest.StashKey[Counter[str]]()
 SENT = "tests left out, by reason"  # from a worker of pytest-xdist

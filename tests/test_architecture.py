@@ -48,13 +48,19 @@ def part(path: Path) -> str:
     return inside.parts[0].removesuffix(".py")
 
 
-@cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Those that import or name something, of one walk through a module."""
+    kinds = (ast.Import, ast.ImportFrom, ast.Attribute)
+    return [node for node in ast.walk(tree(path)) if isinstance(node, kinds)]
+
+
 def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -88,7 +94,7 @@ def random_sources(path: Path) -> set[str]:
     """What a module uses that draws."""
     attributes = {
         f"{ast.unparse(node.value)}.{node.attr}"
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     }
     return set(imports(path)) & RANDOM | attributes & {"os.urandom", "np.random", "numpy.random"}

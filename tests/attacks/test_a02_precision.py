@@ -13,7 +13,7 @@ import pytest
 from reticent.mechanisms import SnappedLaplace
 from reticent.noise import Source
 
-OUTPUTS = 10**6
+OUTPUTS = 200_000
 FINENESS = range(20, 75)
 EPSILON = 1
 

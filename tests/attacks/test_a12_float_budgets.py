@@ -3,7 +3,7 @@
 from reticent.errors import BudgetExceeded
 from reticent.guarantees import RECORD, Accountant, Event, PureDP
 
-SPENDS = 2 * 10**5
+SPENDS = 2 * 10**4
 
 
 class FloatAccountant:

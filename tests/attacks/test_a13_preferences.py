@@ -289,7 +289,7 @@ def test_time_does_not_tell_who_allows_nothing(tmp_path: Path) -> None:
 
     from tests.unit.gateway.seeded import say
 
-    calls = 600
+    calls = 300
     made = [
         times(tmp_path / f"{k}.db", text, calls)
         for k, text in enumerate((FULL, NOTHING["an empty file"], USED_UP))
@@ -309,9 +309,9 @@ def test_time_does_not_tell_who_allows_nothing(tmp_path: Path) -> None:
     for gateway, _ in made:
         assert len(lines(gateway, "spend")) == calls
         gateway.close()
-    warm = [np.array(one[100:]) for one in spent]
-    for other in (1, 2):
-        assert 0.4 < told_apart(warm[0], warm[other]) < 0.6
+    warm = [np.array(one[60:]) for one in spent]
+    for other in (1, 2):  # the area of 240 against 240 is within 0.027 of 1/2 or so: 4.8 of these
+        assert 0.37 < told_apart(warm[0], warm[other]) < 0.63
     slower = warm[0] * 1.5  # the control: half as much work again is seen, on busy machines too
     assert told_apart(warm[0], slower) > 0.7
 

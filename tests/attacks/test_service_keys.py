@@ -21,7 +21,7 @@ from tests.unit.gateway.seeded import (
     wishes,
 )
 
-KEYS, TIMES, THREADS = 2_000, 2, 8
+KEYS, TIMES, THREADS = 1_000, 2, 8
 
 
 @pytest.fixture

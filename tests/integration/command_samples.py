@@ -45,7 +45,16 @@ NOT_HERE = {
     "reproduce run": "takes long; tests/unit/cli/test_reproduce.py runs it",
     "reproduce check": "takes long; tests/unit/cli/test_reproduce.py runs it",
 }
-SLOW = {"demo": "is run once, as JSON; tests/unit/cli/test_demo.py runs it otherwise"}
+SLOW = {"demo": "tests/unit/cli/test_demo.py runs it, and --all as JSON"}
+ELSEWHERE = {"audit noise": "tests/unit/cli/test_audit.py runs it, as JSON"}
+AS_JSON = dict.fromkeys(
+    (
+        *(f"compare {what}" for what in ("histogram", "mapping", "neighbours", "percentile")),
+        *("compare tree", "compare influencers", "sweep tree", "sweep percentile"),
+        *("audit attack", "batch histogram", "batch profile", "doctor"),
+    ),
+    "is run as JSON; its own tests in tests/unit/cli run it otherwise",
+)
 JSON_SCHEMAS = {"card schema", "prefs schema"}
 """Commands whose result is a JSON Schema, which names itself otherwise."""
 

@@ -17,6 +17,8 @@ import pytest
 
 from reticent.cli.examples import EXAMPLES, TRY
 from tests.integration.command_samples import (
+    AS_JSON,
+    ELSEWHERE,
     JSON_SCHEMAS,
     NOT_HERE,
     SLOW,
@@ -124,7 +126,12 @@ def test_every_example_is_of_a_command() -> None:
         assert example.startswith(f"reticent {name}"), name
 
 
-@pytest.mark.parametrize("name", QUICK)
+def later(names: list[str], why: dict[str, str]) -> list[object]:
+    """Names as parameters; those that are run elsewhere too are of another tier here."""
+    return [pytest.param(one, marks=pytest.mark.pages) if one in why else one for one in names]
+
+
+@pytest.mark.parametrize("name", later(QUICK, AS_JSON | ELSEWHERE))
 def test_it_runs_and_talks_on_stderr_only(name, folder) -> None:
     ended = invoke(*ready(name, folder).words)
     assert ended.code == 0, ended.err
@@ -134,7 +141,7 @@ def test_it_runs_and_talks_on_stderr_only(name, folder) -> None:
         assert not any(line.strip().startswith(talk) for line in ended.out.splitlines()), talk
 
 
-@pytest.mark.parametrize("name", RUN)
+@pytest.mark.parametrize("name", later(RUN, SLOW | ELSEWHERE))
 def test_with_json_stdout_is_one_object(name, folder) -> None:
     ended = invoke(*ready(name, folder).words, "--json")
     assert ended.code == 0, ended.err

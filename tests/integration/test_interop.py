@@ -245,6 +245,7 @@ def test_scikit_learn_takes_every_kind() -> None:
         assert list(out.columns) == ["age", "town", "rooms"]
 
 
+@pytest.mark.processes
 def test_frames_load_nothing_before_they_are_met() -> None:
     code = (
         "import sys, reticent, reticent.data.frames, reticent.tasks.recoding\n"

@@ -179,10 +179,11 @@ def test_a_new_operation_would_be_missed(console: Console) -> None:
 @pytest.mark.parametrize("path", sorted({path for _, path in OPERATIONS}))
 def test_who_may_do_what_to_what(console: Console, path: str) -> None:
     cells, wrong = 0, []
+    offered = [verb for verb in VERBS if (verb, path) in OPERATIONS]
     for role in ROLES:
         for verb in VERBS:
             seen = {}
-            for which in OBJECTS:
+            for which in OBJECTS if verb in offered else OBJECTS[1:2]:  # refused before it is read
                 told = cell(console, role, verb, path, which)
                 cells += 1
                 seen[which] = told
@@ -190,11 +191,11 @@ def test_who_may_do_what_to_what(console: Console, path: str) -> None:
                     wrong.append((role, verb, which, told.status))
                 if found := leaks(told, role, which):
                     wrong.append((role, verb, which, found))
-            hidden = seen["another's"], seen["unknown"]
+            hidden = seen["another's"], seen.get("unknown", seen["another's"])
             if {one.status for one in hidden} == {404} and not same(console, role, path, *hidden):
                 wrong.append((role, verb, "another's is told from unknown", 404))
     assert not wrong
-    assert cells == len(ROLES) * len(VERBS) * len(OBJECTS)
+    assert cells == len(ROLES) * (len(VERBS) + len(offered) * (len(OBJECTS) - 1))
 
 
 def same(console: Console, role: str, path: str, one: Told, two: Told) -> bool:

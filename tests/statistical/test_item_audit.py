@@ -11,7 +11,7 @@ from reticent.noise import Source
 from reticent.tasks.similarity import Similarity
 from reticent.testing import audit_items
 
-SAMPLES = 100_000
+SAMPLES = 30_000
 WEIGHTS = {"hidden": 0.0, "quarter": 0.25, "open": 1.0}
 PROFILE = {"hidden": 1, "quarter": 1, "open": 1}
 SIMILARITIES = {

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from reticent.optim.order_kernels import kth_smallest
+
 _SHRINK = 0.8  # how much smaller a variable may become in one step
 _CLOSE = 0.995  # how far to the boundary a step may go
 _OUTSIDE = 0.97  # the same for rows that were not in the working set
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _shape(kind: Any, x: Any) -> Any:
     """Value, -slope and curvature / -slope of the error as a function of x. Lemma 2."""
     if kind == 1:
@@ -35,7 +37,7 @@ def _shape(kind: Any, x: Any) -> Any:
     return 0.5 / (sh * sh), 0.5 * ch / (sh * sh * sh), (2 * ch * ch + 1) / (2 * sh * ch)
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _at_slope(kind: Any, slope: Any, x: Any) -> Any:
     """Near where -slope of the error is ``slope``: exact for powers, Newton from x otherwise."""
     if kind == 1:
@@ -158,7 +160,7 @@ def allocate_each(
             reach[a] = _times(starts, columns, entries, active[a], z)
         least = -1.0
         if n_active > 3 * m:
-            least = np.partition(reach[:n_active], n_active - 2 * m)[n_active - 2 * m]
+            least = kth_smallest(reach, n_active, n_active - 2 * m)
         for a in range(n_active):
             if reach[a] >= least and n_working < 3 * m:
                 inside[active[a]] = True

@@ -83,8 +83,10 @@ def solve_all(
         start(task, work, total)
         iterations[person], gaps[person] = improve(task, work, total, tolerance, most)
         objectives[person] = half_square(work.r)
-        coefficients[person] = work.c
-        fitted[person] = work.fitted
+        for k in range(count):  # copies of whole rows take seconds to compile
+            coefficients[person, k] = work.c[k]
+        for j in range(m):
+            fitted[person, j] = work.fitted[j]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -148,7 +150,8 @@ def price(task: Task, work: Work) -> Any:
     In exact arithmetic F is settled and the part is 0. Its rounding error would be most of the gap.
     """
     r, y, v, q = work.r, work.y, work.v, work.q
-    y[:] = r
+    for j in range(r.size):
+        y[j] = r[j]
     part = 0.0
     for i in range(work.size[0]):
         along = 0.0

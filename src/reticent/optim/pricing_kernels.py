@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from reticent.optim.distance_kernels import fill_distances, popcount
+from reticent.optim.order_kernels import kth_smallest
 
 BLOCK = 64
 _FAST = {"nnan", "nsz", "contract", "reassoc"}  # sums in any order, so that minima are paired up
@@ -126,7 +127,7 @@ def _cheapest(found: Any, costs: Any, size: Any, cap: Any) -> Any:
     """Keeps the ``cap`` cheapest in front, of equal ones the first; how many, and their dearest."""
     if size <= cap:
         return size, np.inf
-    edge = np.partition(costs[:size], cap - 1)[cap - 1]
+    edge = kth_smallest(costs, size, cap - 1)
     ties = cap
     for e in range(size):
         ties -= costs[e] < edge

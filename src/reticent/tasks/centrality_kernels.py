@@ -215,7 +215,8 @@ def share_by_wedges(
     core: int, begins: Any, peers: Any, ends: Any, counts: Any, touched: Any, shared: Any
 ) -> None:
     """Count pairs that are not tied by their k: every path of two ties is walked once."""
-    ends[:core] = begins[:core]  # how far each row has been passed: it goes on above u
+    for u in range(core):  # how far each row has been passed: it goes on above u
+        ends[u] = begins[u]
     for u in range(core):
         found = np.uint64(0)
         for e in range(begins[u], begins[u + 1]):

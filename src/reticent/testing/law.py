@@ -150,7 +150,8 @@ def _thresholds(t: Fraction, low_bits: int, most: int, seed: int) -> list[Decima
     heights: Iterable[int] = range(last + 1 + _BEYOND)
     if last > most:
         picked = Source.seeded(seed).long_words(most) % np.uint64(last)
-        heights = {*range(100), *range(last - 100, last + _BEYOND), *picked.tolist()}
+        ends = min(100, most)
+        heights = {*range(ends), *range(last - ends, last + _BEYOND), *picked.tolist()}
     return [_threshold(1 + (h << low_bits), t) for h in sorted(heights)]
 
 

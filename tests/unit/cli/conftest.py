@@ -5,12 +5,15 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
+from reticent.cli import demo_tour
 from reticent.cli.main import run
+from reticent.data import Table, load_adult
 
 LEDGER = "RETICENT_LEDGER"
 
@@ -50,6 +53,15 @@ def no_ledger_here(tmp_path_factory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(LEDGER, str(tmp_path_factory.mktemp("ledgers") / "ledger.db"))
         yield
+
+
+@pytest.fixture(scope="module")
+def census() -> Iterator[Callable[[], Table]]:
+    """The sample that tours speak of, read once for all of them."""
+    held = cache(load_adult)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo_tour, "load_adult", held)
+        yield held
 
 
 @pytest.fixture(autouse=True)

@@ -211,7 +211,7 @@ def test_random_json_never_ends_in_a_traceback(cli, value) -> None:
     survives(cli, json.dumps(value).encode())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(mutated_cards())
 def test_broken_cards_never_end_in_a_traceback(cli, packed) -> None:
     survives(cli, packed)

@@ -13,7 +13,7 @@ from reticent.tasks.histogram import plan_for
 
 
 @pytest.fixture
-def tour(tmp_path):
+def tour(tmp_path, census):
     with open_ledger(tmp_path / "ledger.db") as held:
         (tmp_path / "preferences.toml").write_text(FILE, encoding="utf-8")
         yield Tour(folder=tmp_path, ledger=held, fast=True)

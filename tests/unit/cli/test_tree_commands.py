@@ -164,11 +164,22 @@ def test_a_tree_of_noise_alone_is_told_from_the_release(cli, here) -> None:
     silent(ended)
 
 
+WITHOUT = ("sklearn", "matplotlib", "pandas")
+
+
+def test_loads_neither_scikit_learn_nor_matplotlib(cli, here, monkeypatch) -> None:
+    for name in WITHOUT:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert cli(*GROW, "--out", "t.json").code == 0
+    assert cli("predict", "t.json", "people.csv").code == 0
+
+
+@pytest.mark.processes
 def test_works_without_scikit_learn_and_matplotlib(here) -> None:
     words = [[*GROW, "--out", "t.json"], ["predict", "t.json", "people.csv"]]
     code = f"""
 import sys
-sys.modules.update(dict.fromkeys(("sklearn", "matplotlib", "pandas")))
+sys.modules.update(dict.fromkeys({WITHOUT!r}))
 from reticent.cli.main import run
 for words in {words!r}:
     try:

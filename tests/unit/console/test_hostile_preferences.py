@@ -24,7 +24,7 @@ def test_a_hostile_file_in_a_form_costs_little(console: Any, shape: str) -> None
         text = text[: len(text) // 3]
     assert cost(send) < SECONDS
     assert peak(send) < MEGABYTES
-    assert statuses == [422, 422]
+    assert set(statuses) == {422}  # sent again where the machine is busy
     assert console.gateway.person("ann").version == 1
 
 
@@ -33,10 +33,11 @@ def test_the_longest_file_costs_little_on_its_pages(console: Any) -> None:
     statuses = []
 
     def send(path: str, **fields: str) -> None:
-        statuses.append(console.send(path, ann, **fields).status)
+        version = str(console.gateway.person("ann").version)
+        statuses.append(console.send(path, ann, version=version, **fields).status)
 
-    assert cost(lambda: send("/me/file/edit", text=text, version="1")) < SECONDS
-    assert cost(lambda: send("/me/who", general="0.2", version="2")) < SECONDS
+    assert cost(lambda: send("/me/file/edit", text=text)) < SECONDS
+    assert cost(lambda: send("/me/who", general="0.2")) < SECONDS
     assert cost(lambda: console.page("/me/file", ann)) < SECONDS
     assert cost(lambda: console.page("/me", ann)) < SECONDS
-    assert statuses == [303, 303]
+    assert set(statuses) == {303}

@@ -285,8 +285,8 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory, held) -> None:
         assert ((profiles.weights >= 0) & (profiles.weights <= FULL_WEIGHT)).all()
 
 
-def test_a_million_lines_are_read_whatever_one_field_holds(tmp_path) -> None:
-    body = "".join(f"p{i % 50_021},film {i % 20_011},0.5\n" for i in range(1_000_000))
+def test_many_lines_are_read_whatever_one_field_holds(tmp_path) -> None:
+    body = "".join(f"p{i % 50_021},film {i % 20_011},0.5\n" for i in range(200_000))
     path = write(tmp_path, f"user,item,weight\n{body}p,{'x' * 100_000},{'9' * 100_000}\n")
     profiles = read_profiles(path)
     assert (len(profiles), profiles.n_items) == (50_022, 20_012)

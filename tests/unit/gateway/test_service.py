@@ -431,7 +431,7 @@ def test_a_profile_is_drawn_once_and_repeated_to_all(gateway: Gateway) -> None:
     assert {told[0] for told in spent(gateway).values()} == {0}
 
 
-def drawn(path: Path, text: str, people: int = 300) -> Counter[tuple[str, str]]:
+def drawn(path: Path, text: str, people: int = 150) -> Counter[tuple[str, str]]:
     """First draws of many people who are all young and live in town."""
     with opened(path) as gateway, ThreadPoolExecutor(16) as pool:
         fill(gateway, {f"p{k}": somebody([], preferences=text) for k in range(people)})

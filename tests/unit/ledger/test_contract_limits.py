@@ -154,7 +154,7 @@ class Model:
         return answer
 
 
-def test_ten_thousand_random_requests_against_a_model(ledger, store, ask, charge) -> None:
+def test_thousands_of_random_requests_against_a_model(ledger, store, ask, charge) -> None:
     choice, model, waiting = random.Random(8), Model(), []
 
     def settle() -> None:
@@ -163,20 +163,20 @@ def test_ten_thousand_random_requests_against_a_model(ledger, store, ask, charge
             assert (type(error) if error else future.result().value) == expected
         waiting.clear()
 
-    for number in range(10_000):
+    for number in range(3000):
         people = choice.sample(range(60), choice.randint(1, 3))
         charges = tuple(
             charge(str(p), nano=choice.choice((0, 1, 5, 40)), limit=choice.choice((90, 100, 400)))
             for p in people
         )
         asked = ask(
-            choice.randrange(4000),
+            choice.randrange(1200),
             principal=choice.choice("ab"),
             body=choice.choice((b"body",) * 9 + (b"other",)),
             charges=charges,
         )
         answer = str(number).encode()
-        if choice.random() < 0.002:
+        if choice.random() < 0.006:
             settle()
             name, raised = str(people[0]), choice.randrange(500)
             if name in model.accounts:

@@ -230,13 +230,14 @@ spend("killed", count)
 
 @pytest.mark.parametrize("where", ["_decided", "_lowered", "_spent", "spend_line", "chained"])
 def test_killed_in_the_middle_nobody_is_charged(store, ask, charge, where) -> None:
-    command = [sys.executable, "-c", KILLED, str(store.address), "3000", where]
+    count = 3000 if where == "_spent" else 600  # once more than a reader fetches at once
+    command = [sys.executable, "-c", KILLED, str(store.address), str(count), where]
     assert subprocess.run(command, timeout=60).returncode == -signal.SIGKILL
     ledger = store.open()
     assert {spent for _, spent in store.spent().values()} == {4}
-    assert len(store.spent()) == 1500
+    assert len(store.spent()) == count // 2
     assert store.checked().problems == ()
-    people = tuple(charge(f"p{n}", limit=40) for n in range(3000))
+    people = tuple(charge(f"p{n}", limit=40) for n in range(count))
     assert ledger.once_with(ask("killed", charges=people), b"again").value == b"again"
     assert sorted({spent for _, spent in store.spent().values()}) == [4, 8]
     assert store.checked().problems == ()

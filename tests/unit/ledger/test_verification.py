@@ -272,7 +272,7 @@ def test_flipped_bytes_are_found_or_change_nothing_that_is_told(path, tmp_path) 
     packed, choice = path.read_bytes(), random.Random(19)
     before, found = rows(path), 0
     told = [n for n, byte in enumerate(packed) if byte]
-    for n in range(1500):
+    for n in range(500):
         copy = tmp_path / f"copy{n}.db"
         place = choice.choice(told)
         flipped = bytes([packed[place] ^ (1 << choice.randrange(8))])
@@ -283,7 +283,7 @@ def test_flipped_bytes_are_found_or_change_nothing_that_is_told(path, tmp_path) 
             seen = ("cannot be opened",)
         found += bool(seen)
         assert seen or rows(copy) == before
-    assert found > 50
+    assert found > 20
 
 
 def rows(path):

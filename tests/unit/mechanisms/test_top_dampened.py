@@ -307,7 +307,7 @@ def test_ways_and_releases_follow_their_exact_law(epsilon) -> None:
     """What is drawn is what was verified above."""
     how = asked(epsilon=epsilon)
     top, data = how.mechanism, how.scored(graph_of(0b001111))
-    source, runs = Source.seeded(epsilon), 800
+    source, runs = Source.seeded(epsilon), 400
     drawn = Counter(top.release(data, source).value for _ in range(runs))
     law = {outcome: float(p) for outcome, p in whole_law(top, data).items()}
     assert _surprise(drawn, law, runs) < 40

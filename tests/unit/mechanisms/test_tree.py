@@ -10,6 +10,7 @@ import math
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, pairwise, product
 from unittest.mock import patch
 
@@ -150,12 +151,13 @@ def of_counts(one, other, scale) -> float:
     """The largest log-ratio over all counts in a window; cells are independent."""
     if not scale:
         return 0.0 if one == other else math.inf
+    return sum(of_count(a, b, scale) for a, b in zip(one, other, strict=True) if a != b)
+
+
+@cache
+def of_count(a: int, b: int, scale: Fraction) -> float:
     pmf = discrete_laplace_pmf(scale)
-    return sum(
-        float(np.log(pmf(WINDOW - a) / pmf(WINDOW - b)).max())
-        for a, b in zip(one, other, strict=True)
-        if a != b
-    )
+    return float(np.log(pmf(WINDOW - a) / pmf(WINDOW - b)).max())
 
 
 def loss(x: dict, y: dict) -> float:
@@ -240,11 +242,13 @@ PLANS = {
 }
 ALL_PAIRS, MORE_PAIRS = added(EVERY, 2), added(FEW, 5)
 PAIRS, FEWER = added(FEW, 4), added(FEW, 3)
+LOCAL_SCORES = {"dampened", "shifted", "shifted, exponential"}  # they look at tables further off
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_theorems_1_and_2_the_whole_tree_loses_at_most_epsilon(name) -> None:
-    assert 1 < worst_loss(plan(**PLANS[name]), MORE_PAIRS) <= 2 + 1e-9
+    pairs = MORE_PAIRS if name in LOCAL_SCORES else PAIRS
+    assert 1 < worst_loss(plan(**PLANS[name]), pairs) <= 2 + 1e-9
 
 
 @pytest.mark.parametrize("name", ["gini", "accuracy", "dampened", "shifted"])
@@ -409,12 +413,12 @@ def exact_outcomes(plan, rows) -> tuple[dict, list[float]]:
     ids=["accuracy", "exponential", "dampened", "shifted"],
 )
 def test_trees_that_are_drawn_follow_the_exact_law(given) -> None:
-    """Of 1200 trees; those of another budget do not: the control."""
+    """Of 600 trees; those of another budget do not: the control."""
     rows = (*FEW, (0, 0, 0), (1, 0, 1))
     chosen = plan(**{"epsilon": 6, **given})
     order, chances = exact_outcomes(chosen, rows)
     source, data = Source.seeded(4), coded(rows)
-    drawn = [outcome(chosen.release(data, source).value, order) for _ in range(1200)]
+    drawn = [outcome(chosen.release(data, source).value, order) for _ in range(600)]
     assert chi_square(drawn, as_pmf(chances)).p_value > 1e-4
     less = replace(chosen, epsilon=Fraction(chosen.epsilon) * Fraction(3, 4))
     assert chi_square(drawn, as_pmf(exact_outcomes(less, rows)[1])).p_value < 1e-6

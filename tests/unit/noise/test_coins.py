@@ -69,7 +69,7 @@ def digits_of(value: mpmath.mpf, chunks: int) -> tuple[int, list[int]]:
     return whole >> 64 * chunks, rest
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.fractions(min_value=Fraction(1, 100), max_value=20, max_denominator=10**12))
 def test_a_close_coin_is_settled_by_as_many_bits_as_it_takes(x: Fraction) -> None:
     with mpmath.workprec(1000):
@@ -80,7 +80,7 @@ def test_a_close_coin_is_settled_by_as_many_bits_as_it_takes(x: Fraction) -> Non
     assert not bernoulli_exp(x, source=ScriptedSource(words=[word], bits=above))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.fractions(min_value=Fraction(1, 10**6), max_value=1, max_denominator=10**12))
 def test_a_close_rational_coin_is_settled_too(p: Fraction) -> None:
     whole = p.numerator * 2**160 // p.denominator

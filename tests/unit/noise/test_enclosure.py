@@ -24,7 +24,7 @@ def holds(bounds: tuple[Fraction, Fraction], truth: mpmath.mpf) -> bool:
     return bool(oracle(bounds[0]) <= truth <= oracle(bounds[1]))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(moderate, widths)
 @example(Fraction(1, 3), 128)  # more digits than the caller's decimal context keeps
 @example(Fraction(0), 64)
@@ -57,7 +57,7 @@ def test_exp_above_zero_is_not_known_to_be_one() -> None:
     assert exp_minus(Fraction(1, 10**500), 64)[0] < 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.fractions(min_value=Fraction(1, 10**30), max_value=10**30, max_denominator=10**40), widths
 )
@@ -79,7 +79,7 @@ def test_log_of_tiny_and_huge_numbers(x: Fraction) -> None:
     assert bounds[1] - bounds[0] <= Fraction(1, 1 << 200)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(moderate.filter(bool))
 def test_more_bits_stay_inside_fewer(x: Fraction) -> None:
     for enclose in (exp_minus, log):

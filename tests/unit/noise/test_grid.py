@@ -66,7 +66,7 @@ def test_widening_pays_for_each_coordinate() -> None:
 # Rounding
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.lists(doubles, min_size=1, max_size=20),
     st.fractions(min_value=-1000, max_value=0),
@@ -86,7 +86,7 @@ def test_quantised_values_are_the_nearest_in_bounds(
         assert units == min(max(round(clamped / grid.step), least), most)  # ties to even
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.floats(-1000, 1000), min_size=2, max_size=2),
     st.integers(-45, 8),

@@ -89,7 +89,7 @@ def test_signs_are_fair_and_neighbours_independent() -> None:
 # The paths through the sampler
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.integers(1, 2**63 - 1),
     st.fractions(min_value=Fraction(1, 50), max_value=2**17, max_denominator=10**6),
@@ -105,7 +105,7 @@ def test_every_word_gives_what_mpmath_says(word: int, scale: Fraction, flip: boo
     assert discrete_laplace(scale=scale, size=1, source=script) == [expected]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.floats(0, 43),
     st.fractions(min_value=1, max_value=2**17, max_denominator=10**6),
@@ -167,7 +167,7 @@ def test_settling_exactly_changes_nothing(
 
 def test_the_law_holds_when_most_draws_are_settled_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(laplace, "_MARGIN", 0.4 / 3)
-    drawn = discrete_laplace(scale=3, size=2500, source=Source.seeded(10))
+    drawn = discrete_laplace(scale=3, size=1500, source=Source.seeded(10))
     assert chi_square(drawn, discrete_laplace_pmf(3)).p_value > 1e-6
     assert chi_square(drawn, discrete_laplace_pmf(4)).p_value < 1e-6
 

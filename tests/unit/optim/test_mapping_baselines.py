@@ -91,7 +91,9 @@ def test_randomised_response(keep) -> None:
         assert found.leak == pytest.approx(0, abs=1e-15)
 
 
-@pytest.mark.parametrize("secrets", [2, 3, 5])
+@pytest.mark.parametrize(
+    "secrets", [2, *(pytest.param(s, marks=pytest.mark.solvers) for s in (3, 5))]
+)
 def test_perfect_privacy_leaks_nothing_and_less_distortion_leaks(secrets) -> None:
     problem = instance(15, secrets)
     found = perfect_privacy(problem)

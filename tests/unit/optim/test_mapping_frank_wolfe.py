@@ -107,9 +107,10 @@ def random_program(rng: np.random.Generator):
     return costs, far, rng.dirichlet(np.ones(n)), delta, float(rng.choice([0, 0.1, 5, 1e3]))
 
 
-def test_theorem_4_the_linear_step_is_the_optimum_of_highs_1000_times() -> None:
+@pytest.mark.parametrize("times", [150, pytest.param(1000, marks=pytest.mark.solvers)])
+def test_theorem_4_the_linear_step_is_the_optimum_of_highs(times) -> None:
     rng, split = np.random.default_rng(4), 0
-    for _ in range(1000):
+    for _ in range(times):
         costs, far, mass, delta, guess = random_program(rng)
         each = np.arange(len(mass))
         stay = Choice(each, costs[each, each], np.zeros(len(mass)))
@@ -125,7 +126,7 @@ def test_theorem_4_the_linear_step_is_the_optimum_of_highs_1000_times() -> None:
         assert (chances >= 0).all()
         np.testing.assert_allclose(np.bincount(inputs, weights=chances), 1)
         split += step.split >= 0
-    assert split > 200  # the hard case was met
+    assert split > times / 5  # the hard case was met
 
 
 @pytest.mark.parametrize("start", ["exponential", "identity"])

@@ -21,7 +21,9 @@ def instance(n: int = 20, secrets: int = 2, delta: float = 0.08, seed: int = 0) 
     return Problem.of((mass[:, None] * posteriors).T, hamming(profiles), delta)
 
 
-@pytest.mark.parametrize("secrets", [2, 3, 5])
+@pytest.mark.parametrize(
+    "secrets", [3, *(pytest.param(s, marks=pytest.mark.solvers) for s in (2, 5))]
+)
 def test_the_three_methods_agree_within_their_gaps(secrets) -> None:
     problem = instance(25, secrets)
     found = [

@@ -200,7 +200,7 @@ def lines(text: str) -> Counter:
     return Counter(line.rstrip("\r") for line in text.split("\n") if line.strip())
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_an_edit_changes_what_was_asked_for_and_nothing_else(data) -> None:
     content, text, owners = data.draw(files())
@@ -222,7 +222,7 @@ def test_an_edit_changes_what_was_asked_for_and_nothing_else(data) -> None:
     assert (new.count("\r\n") == new.count("\n")) or "\r\n" not in text
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(files())
 def test_every_entry_is_found_to_the_character(file) -> None:
     content, text, _ = file
@@ -238,7 +238,7 @@ def test_every_entry_is_found_to_the_character(file) -> None:
         assert tomllib.loads(f"x = {value}") == tomllib.loads(f"x = {inline(inner)}")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(files())
 def test_setting_everything_to_what_it_is_keeps_the_text(file) -> None:
     content, text, _ = file

@@ -53,7 +53,7 @@ def quoted(name: str) -> str:
     return json.dumps(name, ensure_ascii=False)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(layouts())
 def test_every_key_is_found_where_it_was_put(layout) -> None:
     text, expected = layout
@@ -64,7 +64,7 @@ def test_every_key_is_found_where_it_was_put(layout) -> None:
     assert all(found[path] == expected[path[:2]] for path in inside)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(layouts())
 def test_the_line_is_the_first_with_which_the_key_is_there(layout) -> None:
     """The slow way: the shortest prefix that parses and holds the key ends with its statement."""

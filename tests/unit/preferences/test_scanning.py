@@ -95,7 +95,7 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(PARTS, max_size=12).map("".join))
 def test_statements_are_those_of_the_parser(text: str) -> None:
     """What parses as a whole parses by statements, to the same number of keys and values."""

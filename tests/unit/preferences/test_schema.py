@@ -62,7 +62,7 @@ def toml(data) -> str:
     return "\n".join(f"{name} = {inline(value)}" for name, value in data.items())
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(FILES)
 def test_both_accept_the_same_files(data) -> None:
     assert VALIDATOR.is_valid(data) is (find_problems(toml(data)) == ())

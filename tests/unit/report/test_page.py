@@ -4,6 +4,7 @@ import base64
 import csv
 import io
 import re
+from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 from urllib.parse import unquote
@@ -26,6 +27,7 @@ HOSTILE = (
 ACTIVE = {"script", "iframe", "object", "embed", "link", "base", "form", "input", "img", "audio"}
 
 
+@cache
 def drawing(name: str = "adaptive") -> str:
     rows = [Point(name, 0.1, 3.0, 2.0, 4.0), Point(name, 1.0, 1.0, 0.5, 1.5)]
     return curve_figure(rows, what=f"the median of {name}", y="error", runs=10)

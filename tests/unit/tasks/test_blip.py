@@ -79,7 +79,7 @@ def worst_excess(
     return worst
 
 
-@pytest.mark.parametrize(("epsilon", "hashes"), [(0.5, 1), (2, 1), (1, 2), (3, 2)])
+@pytest.mark.parametrize(("epsilon", "hashes"), [(0.5, 1), (2, 1), (3, 2)])
 def test_theorems_1_and_2_every_item_loses_at_most_its_share(epsilon, hashes) -> None:
     excess = worst_excess(Blip(epsilon=epsilon, bits=64, hashes=hashes))
     assert -1e-12 < excess < 1e-12  # and an item of weight 1 loses all of it
@@ -253,18 +253,18 @@ def test_theorem_3_shared_bits_are_unbiased() -> None:
     filters = Blip(epsilon=4000, bits=128).publish(club, Source.seeded(1))
     truth = int(np.bitwise_count(filters.words[0] & filters.words[1]).sum())
     source, zero, one = Source.seeded(9), np.array([0]), np.array([1])
-    guesses = [blip.publish(club, source).shared_bits(zero, one)[0] for _ in range(2000)]
-    assert abs(np.mean(guesses) - truth) < 4 * np.std(guesses) / math.sqrt(2000)
+    guesses = [blip.publish(club, source).shared_bits(zero, one)[0] for _ in range(800)]
+    assert abs(np.mean(guesses) - truth) < 4 * np.std(guesses) / math.sqrt(800)
 
 
 @pytest.mark.parametrize(("common", "hashes"), [(0, 1), (15, 1), (45, 1), (15, 2)])
 def test_theorem_3_overlap_takes_collisions_off(common, hashes) -> None:
     guesses = []
-    for salt in range(300):
+    for salt in range(150):
         blip = Blip(epsilon=4, bits=512, hashes=hashes, salt=str(salt))
         sketches = blip.publish(pairs_of(60, common), Source.seeded(salt))
         guesses.append(sketches.overlap(np.array([0]), np.array([1]))[0])
-    assert abs(np.mean(guesses) - common) < 4 * np.std(guesses) / math.sqrt(300) + 0.02 * common
+    assert abs(np.mean(guesses) - common) < 4 * np.std(guesses) / math.sqrt(150) + 0.02 * common
 
 
 def test_sizes_are_estimated() -> None:
@@ -328,7 +328,7 @@ def test_people_without_items_publish_noise_like_others() -> None:
 )
 def test_theorem_5_the_error_of_an_overlap(epsilon, size, hashes) -> None:
     guesses = []
-    for salt in range(600):
+    for salt in range(300):
         blip = Blip(epsilon=epsilon, bits=512, hashes=hashes, salt=str(salt))
         sketches = blip.publish(pairs_of(size, 0), Source.seeded(salt))
         guesses.append(sketches.overlap(np.array([0]), np.array([1]))[0])

@@ -67,13 +67,13 @@ def test_the_area_and_its_interval() -> None:
     rng = np.random.default_rng(7)
     truth_area = 0.7602  # of two normals one standard deviation apart: Phi(1 / sqrt 2)
     covered = 0
-    for _ in range(400):
+    for _ in range(200):
         truth = (rng.random(300) < 0.3).astype(int)
         scores = rng.normal(size=300) + truth
         found = measured("test", "raw", scores, truth)
         assert found.auc == pytest.approx(roc_auc_score(truth, scores), abs=1e-12)
         covered += found.low <= truth_area <= found.high
-    assert 365 <= covered <= 395
+    assert 180 <= covered <= 198
 
 
 def test_ties_count_half() -> None:

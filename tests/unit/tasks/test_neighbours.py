@@ -17,7 +17,8 @@ from reticent.tasks.neighbours import BLOCK_ROWS, merge_nearest, nearest, neares
 from reticent.tasks.similarity import Similarity
 
 MEASURES = {"overlap": kernels.OVERLAP, "cosine": kernels.COSINE, "jaccard": kernels.JACCARD}
-PEOPLE, K, RUNS, CONTROL_RUNS = 60, 3, 1000, 250
+PEOPLE, K = 60, 3
+RUNS, CONTROL_RUNS, BRUTE_RUNS = 500, 250, 1000  # with fewer, too few cells can be compared
 SCALE = Fraction(FULL_WEIGHT)
 
 
@@ -59,9 +60,10 @@ def score_table(measure: int, units: np.ndarray, norms: np.ndarray) -> np.ndarra
 def brute_force(units, k, measure, norms, noise) -> tuple[np.ndarray, np.ndarray]:
     """Noise for every pair, then the k best: what ``nearest`` must have the law of."""
     table = score_table(measure, units + noise, norms)
-    np.fill_diagonal(table, -np.inf)
-    best = np.argsort(-table, axis=1, kind="stable")[:, :k]
-    return best, np.take_along_axis(table, best, axis=1)
+    everybody = np.arange(len(units))
+    table[..., everybody, everybody] = -np.inf
+    best = np.argsort(-table, axis=-1, kind="stable")[..., :k]
+    return best, np.take_along_axis(table, best, axis=-1)
 
 
 def run(profiles, k=K, measure=kernels.COSINE, norms=None, scale=SCALE, seed=0):
@@ -98,9 +100,9 @@ def z_scores(a: np.ndarray, runs: int, b: np.ndarray, other_runs: int) -> np.nda
 @cache
 def brute_counts(measure: int, share: float = 0.04) -> tuple[np.ndarray, np.ndarray]:
     profiles, source = sparse_profiles(share=share), Source.seeded(77)
-    units, norms, shape = true_units(profiles), some_norms(profiles), (PEOPLE, PEOPLE)
-    draws = (discrete_laplace(scale=SCALE, size=shape, source=source) for _ in range(RUNS))
-    return inclusion((brute_force(units, K, measure, norms, z) for z in draws), PEOPLE)
+    noise = discrete_laplace(scale=SCALE, size=(BRUTE_RUNS, PEOPLE, PEOPLE), source=source)
+    found = brute_force(true_units(profiles), K, measure, some_norms(profiles), noise)
+    return inclusion(zip(*found, strict=True), PEOPLE)
 
 
 def misfit(measure: int = kernels.COSINE, share: float = 0.04) -> float:
@@ -109,13 +111,13 @@ def misfit(measure: int = kernels.COSINE, share: float = 0.04) -> float:
     norms = some_norms(profiles)
     lists = (run(profiles, measure=measure, norms=norms, seed=s) for s in range(CONTROL_RUNS))
     ours, _ = inclusion(lists, PEOPLE)
-    z = z_scores(ours, CONTROL_RUNS, brute_counts(measure, share)[0], RUNS)
+    z = z_scores(ours, CONTROL_RUNS, brute_counts(measure, share)[0], BRUTE_RUNS)
     return float(np.sqrt((z**2).mean()))
 
 
 @pytest.mark.parametrize(
     ("measure", "per_place"),
-    [("overlap", 2.0), ("cosine", 2.0), ("jaccard", 2.0), ("cosine", 0.05), ("jaccard", 0.05)],
+    [("overlap", 2.0), ("cosine", 0.05), ("jaccard", 2.0)],
 )
 def test_theorem_1_the_law_is_that_of_noise_for_everyone(measure, per_place, monkeypatch) -> None:
     monkeypatch.setattr(neighbours, "_PER_PLACE", per_place)  # few: then more levels are opened
@@ -126,11 +128,11 @@ def test_theorem_1_the_law_is_that_of_noise_for_everyone(measure, per_place, mon
     lists = (run(profiles, measure=MEASURES[measure], norms=norms, seed=s) for s in range(RUNS))
     ours, our_scores = inclusion(lists, PEOPLE)
     theirs, their_scores = brute_counts(MEASURES[measure])
-    z = z_scores(ours, RUNS, theirs, RUNS)
+    z = z_scores(ours, RUNS, theirs, BRUTE_RUNS)
     assert z.size > 300
     assert np.sqrt((z**2).mean()) < 1.05  # chi-square over cells: rms 1 but for chance
     assert np.abs(z).max() < 5.5
-    spread = their_scores.std(axis=0) * math.sqrt(2 / RUNS)
+    spread = their_scores.std(axis=0) * math.sqrt(1 / RUNS + 1 / BRUTE_RUNS)
     shift = (our_scores.mean(axis=0) - their_scores.mean(axis=0)) / spread
     assert np.sqrt((shift**2).mean()) < 1.35  # scores of each place, person by person
 
@@ -259,13 +261,13 @@ def merged(profiles, cuts, **more) -> tuple[np.ndarray, np.ndarray]:
     return tuple(np.concatenate(side) for side in zip(*halves, strict=True))
 
 
-@pytest.mark.parametrize("measure", ["cosine", "jaccard"])
+@pytest.mark.parametrize("measure", ["jaccard"])  # merging does not look at what scores mean
 def test_theorem_3_merged_parts_have_the_law_of_noise_for_everyone(measure) -> None:
     profiles, runs = sparse_profiles(), CONTROL_RUNS
     lists = (merged(profiles, (7, 40), measure=MEASURES[measure], seed=s) for s in range(runs))
     ours, _ = inclusion(lists, PEOPLE)
     theirs, _ = brute_counts(MEASURES[measure])
-    z = z_scores(ours, runs, theirs, RUNS)
+    z = z_scores(ours, runs, theirs, BRUTE_RUNS)
     assert np.sqrt((z**2).mean()) < 1.1
 
 
@@ -274,7 +276,7 @@ def test_theorem_3_control_parts_that_forget_a_range_are_caught() -> None:
     rest = range(PEOPLE // 2, PEOPLE)
     lists = (between(profiles, range(PEOPLE), rest, seed=s) for s in range(runs))
     ours, _ = inclusion(lists, PEOPLE)
-    z = z_scores(ours, runs, brute_counts(kernels.COSINE)[0], RUNS)
+    z = z_scores(ours, runs, brute_counts(kernels.COSINE)[0], BRUTE_RUNS)
     assert np.sqrt((z**2).mean()) > 1.5
 
 

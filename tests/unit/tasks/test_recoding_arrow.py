@@ -123,7 +123,7 @@ def cases(draw: Any) -> tuple[Recoding, Any]:
     return recoding, pa.record_batch(arrays)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases(), st.integers(0, 10))
 def test_rows_stand_for_what_they_stand_for_one_by_one(case: Any, cut: int) -> None:
     recoding, batch = case

@@ -90,8 +90,8 @@ def test_labels_are_audited_one_by_one() -> None:
         return lambda n: names[[mechanism.release(scores, source).value for _ in range(n)]]
 
     near, far = draw([0, 1, 1], 1), draw([1, 0, 0], 2)
-    assert not audit_epsilon(near, far, samples=2000, claim=1).violated
-    wide = audit_epsilon(near, draw([9, 0, 0], 3), samples=2000, claim=1)
+    assert not audit_epsilon(near, far, samples=1000, claim=1).violated
+    wide = audit_epsilon(near, draw([9, 0, 0], 3), samples=1000, claim=1)
     assert wide.violated
     assert wide.event.startswith("output = ")
 

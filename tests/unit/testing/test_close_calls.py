@@ -30,11 +30,10 @@ def hasty_permute_and_flip(scores: np.ndarray, *, rate: Fraction, source: Source
     return int((scores * float(rate) - np.log(uniform)).argmax())
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_close_calls_are_right(seed: int) -> None:
-    assert coin_disagreements(300, seed=seed) == 0
-    assert exponential_disagreements(30, seed=seed) == 0
-    assert permute_and_flip_disagreements(30, seed=seed) == 0
+def test_close_calls_are_right() -> None:
+    assert coin_disagreements(300, seed=0) == 0
+    assert exponential_disagreements(30, seed=0) == 0
+    assert permute_and_flip_disagreements(30, seed=0) == 0
 
 
 def test_doubles_alone_are_noticed() -> None:

@@ -109,7 +109,7 @@ def drawn(mechanism, data: Utilities, count: int) -> list:
 def test_the_law_of_a_choice_is_what_is_drawn() -> None:
     one, other = views(2)[("a", "b")], views(2)[("a", "c")]
     mechanism = dampened(epsilon=4)
-    values = np.array(drawn(mechanism, one, 6000))
+    values = np.array(drawn(mechanism, one, 2000))
     assert chi_square(values, as_pmf(list(law_of(mechanism)(one).values()))).p_value > 1e-6
     assert chi_square(values, as_pmf(list(law_of(mechanism)(other).values()))).p_value < 1e-15
 
@@ -122,7 +122,7 @@ def test_the_law_of_the_best_k_is_what_is_drawn(test, high: int) -> None:
     law = law_of(mechanism)(data)
     assert sum(law.values()) == pytest.approx(1, abs=1e-15)
     places = {name: i for i, name in enumerate(law)}
-    values = drawn(mechanism, data, 4000)
+    values = drawn(mechanism, data, 1500)
     seen = np.array([places[f"candidates {', '.join(map(str, value))}"] for value in values])
     chances = list(law.values())
     assert chi_square(seen, as_pmf(chances)).p_value > 1e-6

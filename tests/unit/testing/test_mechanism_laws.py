@@ -83,7 +83,7 @@ def test_the_law_is_what_is_drawn(kind) -> None:
     mechanism = kind(epsilon=2, candidates=4, sensitivity=1)
     scores = (0.0, 0.5, 2.0, 2.25)
     source = Source.seeded(1)
-    drawn = np.array([mechanism.release(scores, source).value for _ in range(8_000)])
+    drawn = np.array([mechanism.release(scores, source).value for _ in range(3_000)])
     law = list(law_of(mechanism)(scores).values())
     assert chi_square(drawn, as_pmf(law)).p_value > 1e-6
     other = list(law_of(mechanism)((0.0, 0.5, 2.0, 1.75)).values())
