@@ -67,22 +67,10 @@ class Declared:
 
     def public(self, *, catalogue: bool = False) -> str:
         """What a card says is public; with a ``catalogue`` items are public anyway."""
-        if self.people is not None:
-            known = "the people and items" if self.items is not None or catalogue else "the people"
-            told = f"knowledge of {known} that were declared: these lists are public"
-            occurring = "; which items occur in the table is treated as public, too"
-            return told + ("" if self.items is not None or catalogue else occurring)
-        if catalogue:
-            return f"knowledge of who is in the table: {_TREATED} (--people declares them instead)"
-        if self.items is not None:
-            return (
-                f"knowledge of who is in the table: {_TREATED} (--people declares them instead), "
-                "and so are the items that were declared"
-            )
-        return (
-            f"knowledge of who is in the table and which items occur in it: {_TREATED} (--people "
-            "and --items declare them instead)"
-        )
+        from reticent.guarantees import promises
+
+        people, items = self.people is not None, self.items is not None
+        return promises.public_lists(people=people, items=items, catalogue=catalogue)
 
     def profiles(self, path: Path, columns: str | None) -> Profiles:
         """The profiles in a file, of the people and items that are declared."""
@@ -98,9 +86,6 @@ class Declared:
             ),
             path,
         )
-
-
-_TREATED = "this is treated as public"
 
 
 def nobody_is_an_error(profiles: Profiles, path: Path) -> Profiles:

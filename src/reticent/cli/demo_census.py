@@ -26,8 +26,7 @@ from reticent.cli.demo_tour import PUBLIC, Planned, Step, Tour
 from reticent.cli.profile_wishes import NEGLIGIBLE, kept_limits
 from reticent.data import ADULT_CATEGORIES, ADULT_SIZE, Table
 from reticent.errors import require
-from reticent.guarantees import RECORD_SUBSTITUTE
-from reticent.guarantees.card import Scope
+from reticent.guarantees import RECORD_SUBSTITUTE, promises
 from reticent.mechanisms import MappingLaw, ProfileMapping, Release
 from reticent.mechanisms.tree import PrivateTree
 from reticent.report.document import Picture, Section
@@ -61,27 +60,6 @@ TREE = Declared(
     ),
     classes=ADULT_CATEGORIES["income"],
     rows=50_000,
-)
-
-PROFILE_SCOPE = Scope(
-    protected="the person, against conclusions about income, on average over the people",
-    observer="Anyone who sees one release of a person, and knows the mapping and how the people "
-    "are on average; not who knows more about this one",
-    not_against=(
-        "whoever holds the record and draws: they see it",
-        "conclusions about anything else: the rest is released nearly as it is",
-        "a second draw for the same person: together they tell more",
-    ),
-    model="central",
-)
-RECORD_SCOPE = Scope(
-    protected="every person in the sample, whatever their record says",
-    not_against=(
-        "whoever holds the data, and a break-in there",
-        "facts about groups that hold with or without you",
-        "what other people tell about you",
-    ),
-    model="central",
 )
 
 
@@ -193,7 +171,7 @@ def profile(tour: Tour) -> Step:
     whole: Release[Any] = Release(paid.value, event, mechanism)
     tour.cards["profile"] = whole.card(
         "A census profile that hides income",
-        scope=PROFILE_SCOPE,
+        scope=promises.demo_profile(),
         budget=paid.budget,
         preferences=kept_limits(wishes),
         command=tour.command,
@@ -313,7 +291,7 @@ def _percentile(tour: Tour, payer: Payer) -> tuple[int, int]:
     )
     tour.cards["percentile"] = Release(paid.value, event, AGES).card(
         f"The age that {100 * SHARE:.0f} in 100 are below",
-        scope=RECORD_SCOPE,
+        scope=promises.demo_census(),
         budget=paid.budget,
         command=tour.command,
         made=tour.made,
@@ -328,7 +306,7 @@ def _tree(tour: Tour, payer: Payer) -> TrainedTree:
     whole: Release[Any] = Release(trained.plain(), paid.value.event, mechanism)
     tour.cards["tree"] = whole.card(
         "A decision tree that tells who earns more",
-        scope=RECORD_SCOPE,
+        scope=promises.demo_census(),
         budget=paid.budget,
         command=tour.command,
         made=tour.made,

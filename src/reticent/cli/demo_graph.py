@@ -13,7 +13,7 @@ import numpy as np
 from reticent.amounts import NANO
 from reticent.cli.demo_tour import PUBLIC, Planned, Step, Tour
 from reticent.data.github import GITHUB_SIZE, load_github
-from reticent.guarantees.card import Scope
+from reticent.guarantees import promises
 from reticent.mechanisms.comparison import compare
 from reticent.report.document import Grid, Picture, Section
 from reticent.report.selection_figures import overlap_figure
@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 K, EPSILON = 10, "0.5"
 LIMIT = NANO  # what the graph may lose in all
 EPSILONS = ("0.01", "0.05", "0.1", "0.5")
-SCOPE = Scope(
-    protected="every link of the graph, one at a time",
-    observer="Anyone who sees the list, whatever else they know, also all other links",
-    not_against=(
-        "whoever holds the graph: they see all links and are trusted",
-        "knowledge of who is a developer: the list of nodes is public",
-        "conclusions about all links of a developer together: their losses add up",
-    ),
-    model="central",
-)
 
 
 def influence(fast: bool) -> Influence:
@@ -65,7 +55,7 @@ def influencers(tour: Tour) -> Step:
     chosen = sorted(paid.value.value)
     tour.cards["influencers"] = paid.value.card(
         "Ten influential developers",
-        scope=SCOPE,
+        scope=promises.demo_top_nodes(),
         budget=paid.budget,
         command=tour.command,
         made=tour.made,

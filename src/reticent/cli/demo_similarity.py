@@ -12,7 +12,8 @@ from reticent.amounts import NANO, show_up
 from reticent.cli.demo_club import ANN, BOB, CLEO, CLUB, HIDDEN, club
 from reticent.cli.demo_tour import PUBLIC, Planned, Step, Tour
 from reticent.data.catalogue import Catalogue
-from reticent.guarantees.card import Scope, right_at_most
+from reticent.guarantees import promises
+from reticent.guarantees.card import right_at_most
 from reticent.mechanisms import InnerProduct, Stretching, WeightedProfile
 from reticent.preferences import Preferences
 from reticent.report.curve_figures import Point, curve_figure
@@ -22,14 +23,6 @@ from reticent.tasks.histogram import payer_of
 
 OTHERS = {"Bob": BOB, "Cleo": CLEO}
 HEADS = ("with", "released ", "true, by weight ", "true, all films ")
-SCOPE = Scope(
-    protected="Ann and the other member; whether one film is on a list, by its weight",
-    not_against=(
-        "whoever compares the lists: they see both and are trusted",
-        "what several comparisons tell together: their losses add up",
-    ),
-    model="central",
-)
 
 
 def mechanism_for(wishes: Preferences) -> Stretching:
@@ -100,7 +93,7 @@ def compare(tour: Tour, wishes: Preferences, name: str) -> float:
     )
     tour.cards[_card(name)] = paid.value.card(
         f"Films that Ann and {name} have in common",
-        scope=SCOPE,
+        scope=promises.demo_similarity(),
         budget=paid.budget,
         command=tour.command,
         made=tour.made,

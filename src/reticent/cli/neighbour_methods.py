@@ -17,13 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reticent.cli.release import (
-    TRUSTED,
-    beyond_sizes,
-    overlap_noise,
-    protected_items,
-)
-from reticent.tasks.caveats import COMPARED, similarity_caveats
+from reticent.cli.release import overlap_noise
 
 if TYPE_CHECKING:
     from reticent.data.profiles import Profiles
@@ -146,20 +140,11 @@ class Direct(Method):
 
     def scope(self, people: int, public: str) -> Scope:
         """The promise is about a reader of all lists; who sees fewer learns less."""
-        from reticent.amounts import show_nano
-        from reticent.guarantees.card import Scope, right_at_most
+        from reticent.guarantees import promises
 
         one, others, _ = (nano or 0 for nano in self.losses(people).values())
-        return Scope(
-            protected=f"everybody in the table, for {protected_items(self.similarity)}. If each "
-            "list goes to its owner only, an item of weight 1 loses less: to one other person "
-            f"alone at most ε = {show_nano(one)} (right at most {right_at_most(one)} times in "
-            f"100), to all others together {show_nano(others)}",
-            observer="Anyone who reads all lists, whatever else they know"
-            + beyond_sizes(self.similarity),
-            not_against=(TRUSTED, *similarity_caveats(self.similarity, public)),
-            model="central",
-        )
+        norms = self.similarity.norms
+        return promises.neighbours_direct(norms=norms, public=public, one=one, others=others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,21 +194,9 @@ class Gossiped(Method):
 
     def scope(self, people: int, public: str) -> Scope:
         """Comparisons need a trusted party."""
-        from reticent.guarantees.card import Scope
+        from reticent.guarantees import promises
 
-        return Scope(
-            protected=f"everybody in the table, for {protected_items(self.gossip.comparison)}",
-            observer="Anyone who sees all lists and who met whom; one other person is counted as "
-            "everybody, for whom one meets depends on what others saw"
-            + beyond_sizes(self.gossip.comparison),
-            not_against=(
-                TRUSTED,
-                "whoever makes the comparisons: a trusted party, or a protocol that shows both "
-                "ends nothing but the noisy score",
-                *similarity_caveats(self.gossip.comparison, public),
-            ),
-            model="central",
-        )
+        return promises.neighbours_gossip(norms=self.gossip.comparison.norms, public=public)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,16 +242,6 @@ class Published(Method):
 
     def scope(self, people: int, public: str) -> Scope:
         """People could do without this command's holder, if they made the filters themselves."""
-        from reticent.guarantees.card import Scope
+        from reticent.guarantees import promises
 
-        return Scope(
-            protected="everybody in the table, for every item of their profile, by its weight",
-            observer="Anyone who sees the filters or all lists, whatever else they know",
-            not_against=(
-                TRUSTED,
-                "a second publication of the same profile: it adds up",
-                public,
-                *COMPARED,
-            ),
-            model="central",
-        )
+        return promises.neighbours_sketches(public=public)

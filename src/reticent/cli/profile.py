@@ -29,7 +29,6 @@ from reticent.cli.profile_tables import Profile, ProfileTable
 from reticent.cli.profile_wishes import Asked, kept_limits, read_wishes
 from reticent.cli.release import (
     CARDS,
-    TRUSTED,
     CardFile,
     card_fields,
     check_files,
@@ -37,10 +36,9 @@ from reticent.cli.release import (
     write_card,
 )
 from reticent.errors import MissingExtra
-from reticent.tasks.caveats import profile_caveats
 
 if TYPE_CHECKING:
-    from reticent.guarantees import card as cards
+    from reticent.guarantees.card import Scope
     from reticent.mechanisms.base import Release
     from reticent.mechanisms.mapping import ProfileMapping
     from reticent.noise import Source
@@ -220,15 +218,11 @@ def _whole(mechanism: ProfileMapping, values: Sequence[Profile], source: Source)
     return Release(told, mechanism.event(source), mechanism)
 
 
-def scope_of(recoding: Recoding, own_device: bool) -> cards.Scope:
+def scope_of(recoding: Recoding, own_device: bool) -> Scope:
     """For whom a card of released profiles speaks."""
-    from reticent.guarantees import card as cards
+    from reticent.guarantees import promises
 
-    mechanism = recoding.mechanism
-    return cards.Scope(
-        protected=f"each person who is released, for {mechanism.secret}",
-        observer="Anyone who sees one release of a person, and knows the mapping and "
-        f"{mechanism.prior}",
-        not_against=(*(() if own_device else (TRUSTED,)), *profile_caveats(recoding)),
-        model="local" if own_device else "central",
+    hiding = recoding.mechanism
+    return promises.profile(
+        hiding.secret, hiding.prior, unknown=recoding.unknown, own_device=own_device
     )

@@ -9,7 +9,7 @@ the neighbours' raw profiles. The card is that of the neighbour lists and says s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -50,14 +50,6 @@ from reticent.cli.release import (
     say_card,
     warn_unused_preferences,
     write_card,
-)
-
-if TYPE_CHECKING:
-    from reticent.guarantees.card import Scope
-
-UNPROTECTED = (
-    "the recommended items are not covered by the guarantee: they come from the neighbours' raw "
-    "profiles, and nothing bounds what they tell, except that an item of weight 0 adds nothing"
 )
 
 
@@ -104,6 +96,8 @@ def recommend(
     epsilon bounds what they tell. Keep them inside a trusted gateway, and say so by
     --trusted-gateway.
     """
+    from reticent.guarantees import promises
+
     wish = Wish(
         k, epsilon, measure, norms, weighting, method, total_epsilon, max_contacts, profile_size
     )
@@ -116,14 +110,14 @@ def recommend(
     if dry_run:
         planned = plan_of("recommend", wish, way, declared.count or population)
         planned.say(as_json, purse.outlook(None))
-        talk(f"warning: {UNPROTECTED}")
+        talk(f"warning: {promises.UNPROTECTED_ITEMS}")
         return
     if not trusted_gateway:
         raise _not_covered(context, yes)
     agree = agreement(context, yes)
     profiles = community(path, columns, declared)
     plan = plan_of("recommend", wish, way, len(profiles))
-    talk(f"warning: {UNPROTECTED}")
+    talk(f"warning: {promises.UNPROTECTED_ITEMS}")
     agree(plan)
     from reticent.tasks import recommendation
 
@@ -137,7 +131,7 @@ def recommend(
         found,
         len(profiles),
         declared.public(),
-        scope=_lists_only(way.scope(len(profiles), declared.public())),
+        scope=promises.behind_recommendations(way.scope(len(profiles), declared.public())),
         budget=paid.budget,
         command=published(context),
     )
@@ -150,7 +144,7 @@ def recommend(
         say_json(
             "recommend/1",
             items_protected=False,
-            warning=UNPROTECTED,
+            warning=promises.UNPROTECTED_ITEMS,
             **facts,
             **told,
             **paid.fields(),
@@ -163,19 +157,12 @@ def recommend(
 
 
 def _not_covered(context: typer.Context, yes: bool) -> Failure:
+    from reticent.guarantees import promises
+
     agreed = yes or somebody_to_ask()
     return Failure(
         "recommend needs --trusted-gateway",
-        why=f"{UNPROTECTED}. The flag says that they stay where raw profiles may be seen",
+        why=f"{promises.UNPROTECTED_ITEMS}. The flag says that they stay where raw profiles may be "
+        "seen",
         next_command=spelled(context, "--trusted-gateway", *([] if agreed else ["--yes"])),
-    )
-
-
-def _lists_only(scope: Scope) -> Scope:
-    """The scope of a card that must not be taken for one of the recommendations."""
-    return scope.model_copy(
-        update={
-            "observer": f"{scope.observer}. Of the neighbour lists only, not the recommendations",
-            "not_against": (f"whoever sees the recommendations: {UNPROTECTED}", *scope.not_against),
-        }
     )

@@ -25,11 +25,10 @@ from reticent.cli.failures import Failure
 from reticent.cli.files import free_name, write_atomically
 from reticent.cli.output import Json, say, say_json, talk
 from reticent.cli.plan import DryRun, Plan, Yes, agreement, published
-from reticent.tasks.caveats import similarity_caveats
 
 if TYPE_CHECKING:
     from reticent.data.profiles import Profiles
-    from reticent.guarantees.card import Card, Scope, Utility
+    from reticent.guarantees.card import Card, Utility
     from reticent.mechanisms.base import Mechanism
     from reticent.tasks.similarity import Similarity
 
@@ -100,7 +99,6 @@ CardFile: TypeAlias = Annotated[
 
 USUAL_PREFERENCES = Path("preferences.toml")
 CARDS = (".json", ".html", ".md", ".txt")
-TRUSTED = "whoever runs this command and holds the table: they see raw profiles and are trusted"
 
 
 @app.callback()
@@ -138,6 +136,7 @@ def similarity(
     The list of people is public here: a name that is neither in the table nor, with --people, in
     that list is an error.
     """
+    from reticent.guarantees import promises
     from reticent.mechanisms.base import Release
     from reticent.noise import Source
 
@@ -166,7 +165,7 @@ def similarity(
     released = Release(paid.value, event, cast("Mechanism[float]", mechanism))
     made = released.card(
         plan.title,
-        scope=_scope(mechanism, declared.public()),
+        scope=promises.similarity(norms=mechanism.norms, public=declared.public()),
         budget=paid.budget,
         command=published(context),
     )
@@ -219,29 +218,6 @@ def _pair(profiles: Profiles, path: Path, names: tuple[str, str]) -> Profiles:
             why = "the list of people is public here; names are compared letter by letter"
             raise Failure(f"nobody in {path} is called {name!r}", why=why)
     return profiles.only([places[name] for name in names])
-
-
-def _scope(mechanism: Similarity, public: str) -> Scope:
-    from reticent.guarantees.card import Scope
-
-    return Scope(
-        protected=f"both people, each for {protected_items(mechanism)}",
-        observer="Anyone who sees the release, whatever else they know" + beyond_sizes(mechanism),
-        not_against=(TRUSTED, *similarity_caveats(mechanism, public)),
-        model="central",
-    )
-
-
-def protected_items(mechanism: Similarity) -> str:
-    """What of a profile is protected: with exact sizes an exchange of items, not their number."""
-    if mechanism.norms == "public":
-        return "which items are in their profile, given how many, by the larger of two weights"
-    return "every item of their profile, by its weight"
-
-
-def beyond_sizes(mechanism: Similarity) -> str:
-    """The limit of the observer's sentence when sizes are exact."""
-    return ", beyond what exact sizes tell" if mechanism.norms == "public" else ""
 
 
 def comparison(

@@ -56,18 +56,8 @@ FROM_EDGES = (
     "the nodes are those that have a link, and using them says that this set is public: a first or "
     "last link of a node is then not protected; --nodes FILE declares them"
 )
-FIRST_LINKS = (
-    "a node's first or last link: nodes are those that have a link, so it decides who is one"
-)
 UNKNOWN = "not known without the number of nodes, which --nodes FILE would tell"
 UNORDERED = "their order means nothing: what is released is a set"
-NOT_AGAINST = (
-    "whoever runs this command and holds the graph: they see all links and are trusted",
-    "knowledge of who is a node: the list of nodes is public",
-    "conclusions about several links together, as all those of a node: their losses add up",
-    "facts about groups that hold without this link",
-    "other releases about the same graph: losses add up",
-)
 
 
 def influencers(
@@ -193,16 +183,10 @@ def _public(influence: Influence, wish: GraphWish, nodes: int | None) -> tuple[s
 
 
 def _scope(influence: Influence, declared: bool) -> Scope:
-    from reticent.guarantees.card import Scope
+    from reticent.guarantees import promises
 
     inside = influence.bound < influence.nodes - 1 and influence.price == 1
-    stated = f", if no node can have more than {influence.bound:,} links, as was stated"
-    return Scope(
-        protected=f"every link of the graph, one at a time{stated if inside else ''}",
-        observer="Anyone who sees the names, whatever else they know, also all other links",
-        not_against=NOT_AGAINST if declared else (FIRST_LINKS, *NOT_AGAINST),
-        model="central",
-    )
+    return promises.top_nodes(bound=influence.bound, inside=inside, declared=declared)
 
 
 def _csv(found: Sequence[str]) -> str:

@@ -51,12 +51,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "select-percentile/1"
 USUAL = Way.shifted
-NOT_AGAINST = (
-    "whoever runs this command and holds the table: they see all values and are trusted",
-    "knowledge of who is in the table, and of how many: both are public",
-    "facts about groups that hold without this person",
-    "other releases about the same people: losses add up",
-)
 UNKNOWN = "not known without the number of people, which --population would tell"
 
 
@@ -310,11 +304,6 @@ def _rank(p: float) -> str:
 
 
 def _scope(asked: Person | Number) -> Scope:
-    from reticent.guarantees.card import Scope
+    from reticent.guarantees import promises
 
-    return Scope(
-        protected="every person's value, replaced by any other one",
-        observer="Anyone who sees the release, whatever else they know, also all other values",
-        not_against=NOT_AGAINST,
-        model="central",
-    )
+    return promises.percentile() if isinstance(asked, Person) else promises.quantile()

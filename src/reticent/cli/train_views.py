@@ -17,18 +17,9 @@ from reticent.cli.select import SelectPlan, cautions
 
 if TYPE_CHECKING:
     from reticent.guarantees import Event
-    from reticent.guarantees.card import Budget, Card, Scope
+    from reticent.guarantees.card import Budget, Card
     from reticent.mechanisms.tree import PrivateTree
     from reticent.tasks.trained_tree import Declared, TrainedTree
-
-NOT_AGAINST = (
-    "whoever runs this command and holds the table: they see all rows and are trusted",
-    "knowledge of the columns, their values, and the classes: they are declared and public",
-    "knowledge of rows that are given to the tree to be predicted: they are not protected by it",
-    "people of whom there are several rows: the loss is that of one row",
-    "facts about groups that hold without this row",
-    "other releases about the same rows: losses add up",
-)
 
 
 def plan_of(mechanism: PrivateTree, declared: Declared, target: str, file: Path) -> SelectPlan:
@@ -76,10 +67,12 @@ class Grown:
 
     def card(self, title: str, mechanism: PrivateTree, budget: Budget, command: str) -> Card:
         """Its guarantee card."""
+        from reticent.guarantees import promises
         from reticent.mechanisms.base import Release
 
         whole: Release[Any] = Release(self.trained.plain(), self.event, mechanism)
-        return whole.card(title, scope=_scope(mechanism), budget=budget, command=command)
+        scope = promises.tree(mechanism.unit)
+        return whole.card(title, scope=scope, budget=budget, command=command)
 
     def notes(self) -> list[str]:
         """What follows from the release and the header alone, so costs nothing."""
@@ -108,17 +101,3 @@ class Grown:
         classes = list(self.trained.declared.classes)
         told = {"target": self.target, "classes": classes, "leaves": leaves}
         return {**told, "rows_about": self.rows, "notes": self.notes()}
-
-
-def _scope(mechanism: PrivateTree) -> Scope:
-    from reticent.guarantees import RECORD
-    from reticent.guarantees.card import Scope
-
-    what = "whether it is there" if mechanism.unit == RECORD else "what it says"
-    return Scope(
-        protected=f"every row of the table, for {what}",
-        observer="Anyone who sees the tree (its splits and noisy counts) or what is computed from "
-        "it, as predictions and pictures, whatever else they know, also all other rows",
-        not_against=NOT_AGAINST,
-        model="central",
-    )

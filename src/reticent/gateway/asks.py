@@ -19,11 +19,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reticent.data.catalogue import Catalogue
 from reticent.errors import ParameterError, require
-from reticent.guarantees import ITEM, Event, MutualInformation, PerItemDP, Spread, canonical
+from reticent.guarantees import (
+    ITEM,
+    Event,
+    MutualInformation,
+    PerItemDP,
+    Spread,
+    canonical,
+    promises,
+)
 from reticent.guarantees import card as cards
 from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.preferences import Preferences
-from reticent.tasks.caveats import HISTOGRAM, PROFILE, similarity_caveats
 from reticent.tasks.recoding import Recoding
 from reticent.tasks.similarity import Similarity
 from reticent.tasks.terms import Allowance, HistogramTerms, ProfileTerms, SimilarityTerms
@@ -33,11 +40,6 @@ if TYPE_CHECKING:
 
 Terms: TypeAlias = HistogramTerms | SimilarityTerms | ProfileTerms
 Amount = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,3})(\.[0-9]{1,9})?$")]
-TRUSTED = "whoever runs the gateway: it holds profiles and preferences and is trusted"
-QUIET = (
-    "what a person allows: only how far their data counts, which the noise covers in each number "
-    "but not in the mean of many"
-)
 _TITLES = {
     "histogram": "Histogram of one person",
     "similarity": "Comparison of two people",
@@ -156,7 +158,7 @@ def mechanism_of(terms: Terms) -> Mechanism[Any]:
 
 
 def _offer(provider: str, kind: str, terms: Terms, catalogue: Catalogue, private: bool) -> Offer:
-    mechanism, scope = mechanism_of(terms), _scope(provider, kind, terms)
+    mechanism, scope = mechanism_of(terms), _scope(provider, terms)
     told = [provider, kind, mechanism.parameters(), catalogue.sha256, private]
     said = [scope.protected, scope.observer, scope.not_against]  # other words are other terms
     name = hashlib.sha256(canonical([*told, said]).encode()).hexdigest()
@@ -168,31 +170,13 @@ def _offer(provider: str, kind: str, terms: Terms, catalogue: Catalogue, private
     return Offer(name, provider, kind, terms, event, _card(title, mechanism, scope, name, private))
 
 
-def _scope(provider: str, kind: str, terms: Terms) -> cards.Scope:
+def _scope(provider: str, terms: Terms) -> cards.Scope:
     """For whom the card speaks, against whom, and against what it does not."""
-    observer = f"anyone who sees it, {provider} first, whatever they know"
-    caveats: tuple[str, ...]
-    if isinstance(terms, ProfileTerms):  # a promise on average is about who knows the law of it
-        first = f"anyone who sees one release, {provider} first"
-        observer = f"{first}, and knows the mapping and its law"
-        caveats = PROFILE
-    elif isinstance(terms, SimilarityTerms):
-        caveats = (QUIET, *similarity_caveats(terms.similarity))
-    else:
-        caveats = (QUIET, *HISTOGRAM)
-    protected = {
-        "histogram": "the person, for every item of their profile; by weight, and by what they "
-        "allow, it is less than the promise says, and never more",
-        "similarity": "both people, each for every item of their profile; by weight, and by what "
-        "they allow, it is less than the promise says, and never more",
-        "profile": "the person, for what must not be inferred, on average over people",
-    }
-    return cards.Scope(
-        protected=protected[kind],
-        observer=observer,
-        not_against=(TRUSTED, *caveats),
-        model="central",
-    )
+    if isinstance(terms, ProfileTerms):
+        return promises.service_profile(provider)
+    if isinstance(terms, SimilarityTerms):
+        return promises.service_similarity(provider, norms=terms.similarity.norms)
+    return promises.service_histogram(provider)
 
 
 def _card(

@@ -27,6 +27,7 @@ from reticent.guarantees.losses import DPLoss, Loss, MutualInformation, PerItemD
 from reticent.guarantees.units import ITEM_SUBSTITUTE
 
 SCHEMA: Literal["guarantee-card/1"] = "guarantee-card/1"
+ANYONE = "Anyone who sees the release, whatever else they know"  # unless a promise says who
 PRIVATE = "private"  # what a budget says that is its owner's alone to see
 _VALUE_DIGEST = (
     "this card holds a digest of the released value, from which the value can be guessed: keep it "
@@ -66,7 +67,7 @@ class Scope(Block):
     """Who is protected, against whom, and against whom not."""
 
     protected: str
-    observer: str = "Anyone who sees the release, whatever else they know"
+    observer: str = ANYONE
     not_against: tuple[str, ...]
     model: Literal["local", "central"]
 

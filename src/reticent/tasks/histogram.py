@@ -27,7 +27,7 @@ from reticent.errors import (
     ParameterError,
     require,
 )
-from reticent.guarantees import ITEM, Unit
+from reticent.guarantees import ITEM, Unit, promises
 from reticent.guarantees import card as cards
 from reticent.mechanisms.base import Release
 from reticent.mechanisms.modular import WeightedProfile
@@ -35,7 +35,6 @@ from reticent.mechanisms.multilevel_plan import Goal, HistogramPlan, plan_histog
 from reticent.noise import Source
 from reticent.optim.rows import distinct_rows
 from reticent.preferences import Grant, Preferences
-from reticent.tasks.caveats import HISTOGRAM
 from reticent.tasks.charged import Payer, release_once
 
 if TYPE_CHECKING:
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
 
     from reticent.ledger import Ledger
     from reticent.ledger.accounts import Renewal
-
-TRUSTED = "whoever holds the profiles and runs the release: they see them raw and are trusted"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -103,20 +100,15 @@ class ReleasedHistogram:
 
         ``public`` is what else it does not protect, as who is in a table.
         """
-        by_weight = ", by its weight" if self.plan.mechanism.exposure.weighted else ""
+        weighted = self.plan.mechanism.exposure.weighted
         return self.release.card(
             title,
-            scope=cards.Scope(
-                protected=f"the person, for every item of their profile{by_weight}",
-                observer=f"anyone who sees it, {self.grant.provider} first, whatever they know",
-                not_against=(*(() if model == "local" else (TRUSTED,)), *public, *HISTOGRAM),
-                model=model,
+            scope=promises.histogram(
+                self.grant.provider, weighted=weighted, model=model, public=public
             ),
             budget=self.budget,
             preferences=cards.Preferences(
-                withheld=0,
-                public=not self.plan.mechanism.exposure.weighted,
-                others_change_your_risk=False,
+                withheld=0, public=not weighted, others_change_your_risk=False
             ),
             command=command,
             made=made,

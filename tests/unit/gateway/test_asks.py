@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from reticent.cli.profile import scope_of
-from reticent.cli.release import _scope
 from reticent.errors import ParameterError
-from reticent.gateway.asks import QUIET, TRUSTED, offers_of, read_asks
-from reticent.tasks.caveats import COMPARED, HISTOGRAM, PEOPLE_ARE_PUBLIC, PROFILE
+from reticent.gateway.asks import offers_of, read_asks
+from reticent.guarantees import promises
+from reticent.guarantees.promises.caveats import COMPARED, HISTOGRAM, PEOPLE_ARE_PUBLIC, PROFILE
+from reticent.guarantees.promises.service import GATEWAY, QUIET
 from reticent.tasks.terms import HistogramTerms
 from tests.unit.gateway.seeded import (
     ADS,
@@ -156,7 +157,7 @@ def wrong_caveats(made: Any) -> list[str]:
     return [
         kind
         for kind, caveats in KINDS.items()
-        if made[kind].card.scope.not_against != (TRUSTED, *caveats)
+        if made[kind].card.scope.not_against != (GATEWAY, *caveats)
     ]
 
 
@@ -166,23 +167,23 @@ def test_the_card_of_each_kind_has_its_own_caveats() -> None:
 
 def test_caveats_of_histograms_on_every_card_are_found(monkeypatch: Any) -> None:
     """The control: one list for all kinds."""
-    monkeypatch.setattr("reticent.gateway.asks.PROFILE", HISTOGRAM)
-    monkeypatch.setattr("reticent.gateway.asks.similarity_caveats", lambda _: HISTOGRAM)
+    service = "reticent.guarantees.promises.service"
+    monkeypatch.setattr(f"{service}.PROFILE", HISTOGRAM)
+    monkeypatch.setattr(f"{service}.similarity_caveats", lambda _: HISTOGRAM)
     assert wrong_caveats(offers(ASKS[CLUB])) == ["similarity", "profile"]
 
 
 def test_caveats_are_those_of_the_commands() -> None:
     made = offers(ASKS[CLUB])
     assert scope_of(made["profile"].terms.recoding, own_device=True).not_against == PROFILE
-    pair = made["similarity"].terms.similarity
-    assert (
-        _scope(pair, PEOPLE_ARE_PUBLIC).not_against[1:]
-        == made["similarity"].card.scope.not_against[2:]
-    )
+    norms = made["similarity"].terms.similarity.norms
+    pair = promises.similarity(norms=norms, public=PEOPLE_ARE_PUBLIC)
+    assert pair.not_against[1:] == made["similarity"].card.scope.not_against[2:]
 
 
 def test_other_words_are_other_terms(monkeypatch: Any) -> None:
     """Answers that were kept keep the card they were sent with."""
     before = offers(ASKS[CLUB])["profile"].id
-    monkeypatch.setattr("reticent.gateway.asks.PROFILE", (*PROFILE, "something else"))
+    changed = (*PROFILE, "something else")
+    monkeypatch.setattr("reticent.guarantees.promises.service.PROFILE", changed)
     assert offers(ASKS[CLUB])["profile"].id != before

@@ -16,7 +16,6 @@ from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.mechanisms.verification import verify
 from reticent.noise import Source
 from reticent.preferences import Preferences, PreferencesError
-from reticent.tasks import caveats
 from reticent.tasks.histogram import (
     clipped,
     plan_for,
@@ -253,10 +252,6 @@ def test_mechanism_without_a_catalogue_promises_but_does_not_release() -> None:
     assert rebuilt.guarantee() == plan.mechanism.guarantee()
     with pytest.raises(ParameterError, match="catalogue"):
         rebuilt.release([0, 0, 0, 0], Source.seeded(1))
-
-
-def test_words_about_the_limits_are_shared_with_the_card() -> None:
-    assert all(line == line.strip() and line for line in caveats.HISTOGRAM)
 
 
 def test_seven_and_its_text_are_one_item() -> None:

@@ -1,0 +1,55 @@
+"""Whom each release protects, against whom, and against whom not: every card's sentences.
+
+Notation  a function for each kind of release; it returns the scope of a card from public facts
+Not here  the odds that follow from a loss (guarantees/card.py), on average (average_words.py),
+          what a mechanism assumes (mechanisms/).
+
+Sentences stand in this package only, so that cards of the same kind say the same on every surface.
+"""
+
+from reticent.guarantees.promises.caveats import public_lists
+from reticent.guarantees.promises.demo import (
+    demo_census,
+    demo_profile,
+    demo_similarity,
+    demo_top_nodes,
+)
+from reticent.guarantees.promises.profiles import (
+    UNPROTECTED_ITEMS,
+    behind_recommendations,
+    histogram,
+    neighbours_direct,
+    neighbours_gossip,
+    neighbours_sketches,
+    profile,
+    similarity,
+)
+from reticent.guarantees.promises.service import (
+    service_histogram,
+    service_profile,
+    service_similarity,
+)
+from reticent.guarantees.promises.tables import percentile, quantile, top_nodes, tree
+
+__all__ = [
+    "UNPROTECTED_ITEMS",
+    "behind_recommendations",
+    "demo_census",
+    "demo_profile",
+    "demo_similarity",
+    "demo_top_nodes",
+    "histogram",
+    "neighbours_direct",
+    "neighbours_gossip",
+    "neighbours_sketches",
+    "percentile",
+    "profile",
+    "public_lists",
+    "quantile",
+    "service_histogram",
+    "service_profile",
+    "service_similarity",
+    "similarity",
+    "top_nodes",
+    "tree",
+]

@@ -1,0 +1,79 @@
+"""Promises about tables and graphs as a whole: quantiles, people at a rank, trees, top nodes.
+
+Theory    docs/theory/percentile.md; docs/theory/tree.md, Theorem 1; docs/theory/influence.md,
+          Theorem 1 (graphs beyond the bound)
+Not here  promises about people's profiles (profiles.py).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reticent.guarantees.card import ANYONE, Scope
+from reticent.guarantees.promises.caveats import COMPARED
+from reticent.guarantees.units import RECORD, Unit
+
+_ONE_ROW: Final = (
+    "whoever runs this command and holds the table: they see all rows and are trusted",
+    "knowledge of the columns, their values, and the classes: they are declared and public",
+    "knowledge of rows that are given to the tree to be predicted: they are not protected by it",
+    "people of whom there are several rows: the loss is that of one row",
+    "facts about groups that hold without this row",
+    "other releases about the same rows: losses add up",
+)
+_FIRST_LINKS: Final = (
+    "a node's first or last link: nodes are those that have a link, so it decides who is one"
+)
+_ONE_LINK: Final = (
+    "whoever runs this command and holds the graph: they see all links and are trusted",
+    "knowledge of who is a node: the list of nodes is public",
+    "conclusions about several links together, as all those of a node: their losses add up",
+    "facts about groups that hold without this link",
+    "other releases about the same graph: losses add up",
+)
+
+
+def quantile() -> Scope:
+    """A number near a quantile of everybody's values."""
+    return Scope(
+        protected="every person's value, replaced by any other one",
+        observer=f"{ANYONE}, also all other values",
+        not_against=(
+            "whoever runs this command and holds the table: they see all values and are trusted",
+            "knowledge of who is in the table, and of how many: both are public",
+            *COMPARED,
+        ),
+        model="central",
+    )
+
+
+def percentile() -> Scope:
+    """A person near a rank: what a number near it promises."""
+    return quantile()
+
+
+def tree(unit: Unit) -> Scope:
+    """A decision tree; ``unit`` is a record that is there or not, or one that is replaced."""
+    what = "whether it is there" if unit == RECORD else "what it says"
+    return Scope(
+        protected=f"every row of the table, for {what}",
+        observer="Anyone who sees the tree (its splits and noisy counts) or what is computed from "
+        "it, as predictions and pictures, whatever else they know, also all other rows",
+        not_against=_ONE_ROW,
+        model="central",
+    )
+
+
+def top_nodes(*, bound: int, inside: bool, declared: bool) -> Scope:
+    """The most influential nodes of a graph.
+
+    ``inside`` says that the promise holds only for graphs whose nodes have at most ``bound`` links,
+    ``declared`` that the nodes were listed, not taken from the links.
+    """
+    stated = f", if no node can have more than {bound:,} links, as was stated"
+    return Scope(
+        protected=f"every link of the graph, one at a time{stated if inside else ''}",
+        observer="Anyone who sees the names, whatever else they know, also all other links",
+        not_against=_ONE_LINK if declared else (_FIRST_LINKS, *_ONE_LINK),
+        model="central",
+    )
