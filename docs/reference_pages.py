@@ -21,6 +21,7 @@ PACKAGES = (
     "mechanisms",
     "data",
     "preferences",
+    "queries",
     "tasks",
     "ledger",
     "running",
@@ -32,6 +33,7 @@ PACKAGES = (
 )
 SPREAD = (
     "data",
+    "queries",
     "tasks",
     "report",
     "exports",

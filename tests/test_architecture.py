@@ -27,6 +27,7 @@ RANKS = {
     "tasks": 6,
     "exports": 7,
     "gateway": 7,
+    "queries": 7,
     "report": 7,
     "running": 7,
     "testing": 7,

@@ -21,7 +21,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ import reticent
 
 ROOT = Path(__file__).parents[1]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+COMPILED = ("reticent.optim.bounded_least_squares", "reticent.tasks.reconstruction")
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(reticent.__path__, "reticent.")
@@ -183,14 +184,22 @@ def run_page(text: str, folder: Path, name: str = "page") -> None:
             page.run(fence)
 
 
-def test_docstrings() -> None:
-    """One test for all, so that what fails is seen at once."""
+def ran(names: Iterable[str]) -> int:
+    """How many examples were tried; all of them, so that what fails is seen at once."""
     results = {
-        name: doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
-        for name in MODULES
+        name: doctest.testmod(importlib.import_module(name), optionflags=OPTIONS) for name in names
     }
     assert [name for name, result in results.items() if result.failed] == []
-    assert sum(result.attempted for result in results.values()) > 300
+    return sum(result.attempted for result in results.values())
+
+
+def test_docstrings() -> None:
+    assert ran(name for name in MODULES if name not in COMPILED) > 300
+
+
+@pytest.mark.compiled
+def test_docstrings_of_what_compiles_for_long() -> None:
+    assert ran(COMPILED) > 3
 
 
 @pytest.mark.pages

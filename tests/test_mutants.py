@@ -54,6 +54,13 @@ MUTANTS = (
         "tests/statistical/test_noise_law.py::test_five_million_draws_tell_one_percent",
     ),
     scale("discrete Laplace", "mechanisms/discrete_laplace.py", "scale=self.scale", RELEASED),
+    Mutant(
+        "totals",
+        "mechanisms/totals.py",
+        "most = self.records * int(max(map(abs, self.ends)))",
+        "most = int(self.records * max(map(abs, self.ends)) * 98) // 100",
+        "tests/unit/tasks/test_totals.py",
+    ),
     scale("snapped Laplace", "mechanisms/snapped_laplace.py", "units, scale=self.scale", RELEASED),
     rate("permute and flip", "mechanisms/permute_and_flip.py", "rate=self.rate", RELEASED),
     rate("exponential", "mechanisms/exponential.py", "rate=self.rate", RELEASED),

@@ -6,6 +6,7 @@ mechanisms   frozen values that know their guarantee; release(data, source)
 data         profiles, tables, bundled and external sets
 preferences  what one person allows: the file, its meaning, which line decides
 optim        solvers that know nothing of privacy, with certificates
+queries      what can be asked, declared once: plan, release, an answer with its card
 tasks        similarity, neighbours, gossip clustering, sketches, recommendation, histograms,
              profiles that hide a secret
 testing      audits, exact verification, replay, contracts: for our mechanisms and yours
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         EDGE,
         ITEM,
         ITEM_SUBSTITUTE,
+        PERSON,
         RECORD,
         RECORD_SUBSTITUTE,
         Accountant,
@@ -43,6 +45,11 @@ if TYPE_CHECKING:
     )
     from reticent.noise import Source
     from reticent.preferences import Preferences
+    from reticent.queries.base import Answer
+    from reticent.queries.counts import Counts
+    from reticent.queries.percentile import Percentile
+    from reticent.queries.quantile import Quantile
+    from reticent.queries.top_nodes import TopNodes
     from reticent.tasks.blip import Blip
     from reticent.tasks.clustering import Gossip
     from reticent.tasks.histogram import release_histogram
@@ -60,6 +67,7 @@ _HOMES = {
     "EDGE": "guarantees",
     "ITEM": "guarantees",
     "ITEM_SUBSTITUTE": "guarantees",
+    "PERSON": "guarantees",
     "RECORD": "guarantees",
     "RECORD_SUBSTITUTE": "guarantees",
     "Accountant": "guarantees",
@@ -76,6 +84,11 @@ _HOMES = {
     "Catalogue": "data.catalogue",
     "Profiles": "data.profiles",
     "Preferences": "preferences",
+    "Answer": "queries.base",
+    "Counts": "queries.counts",
+    "Percentile": "queries.percentile",
+    "Quantile": "queries.quantile",
+    "TopNodes": "queries.top_nodes",
     "Blip": "tasks.blip",
     "Gossip": "tasks.clustering",
     "Histograms": "tasks.histogram_batches",
@@ -93,14 +106,17 @@ __all__ = [
     "EDGE",
     "ITEM",
     "ITEM_SUBSTITUTE",
+    "PERSON",
     "RECORD",
     "RECORD_SUBSTITUTE",
     "Accountant",
     "Alphabet",
+    "Answer",
     "Blip",
     "BudgetExceeded",
     "CannotCompose",
     "Catalogue",
+    "Counts",
     "DiscreteLaplace",
     "Exponential",
     "Gossip",
@@ -108,9 +124,11 @@ __all__ = [
     "Limits",
     "MultiLevel",
     "ParameterError",
+    "Percentile",
     "PermuteAndFlip",
     "Preferences",
     "Profiles",
+    "Quantile",
     "Recoding",
     "Release",
     "ReleaseOnce",
@@ -120,6 +138,7 @@ __all__ = [
     "Source",
     "SparseMapping",
     "Stretching",
+    "TopNodes",
     "Unit",
     "__version__",
     "learn_mapping",

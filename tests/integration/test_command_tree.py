@@ -332,7 +332,7 @@ def shell() -> dict[str, str]:
     return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
-@pytest.mark.parametrize("name", ["plan", "release histogram", "release profile"])
+@pytest.mark.parametrize("name", ["plan histogram", "release histogram", "release profile"])
 def test_who_is_not_named_gets_nothing(name, folder) -> None:
     found = ready(name, folder)
     for output in found.outputs():

@@ -29,6 +29,7 @@ from reticent.mechanisms import (
     Scored,
     SnappedLaplace,
     TopDampened,
+    Totals,
 )
 from reticent.mechanisms.dampening import SCORE_BITS
 from reticent.mechanisms.local_sensitivity import Tabled
@@ -62,6 +63,13 @@ def laplace_loss(mechanism: DiscreteLaplace, source: RecordingSource) -> Fractio
     return mechanism.sensitivity / scale
 
 
+def totals_loss(mechanism: Totals, source: RecordingSource) -> Fraction:
+    """Of a person with records of the largest value, from the scale that was drawn, in steps."""
+    (scale,) = asked(source, "discrete_laplace", "scale")
+    largest = max(abs(Fraction(mechanism.lower)), abs(Fraction(mechanism.upper)))
+    return mechanism.records * largest / Fraction(mechanism.step) / scale
+
+
 def snapped_loss(mechanism: SnappedLaplace, source: RecordingSource) -> Fraction:
     (steps,) = asked(source, "discrete_laplace", "scale")
     return mechanism.widened / (steps * mechanism.grid.step)
@@ -90,6 +98,8 @@ def multilevel_losses(
 
 CASES: list[tuple[Any, Callable[[Any, RecordingSource], Fraction]]] = [
     (DiscreteLaplace(epsilon=EPSILON, size=3, sensitivity=5), laplace_loss),
+    (Totals(epsilon=EPSILON, size=3, records=4), totals_loss),
+    (Totals(epsilon=EPSILON, size=3, records=2, lower=-5, upper=3, step="0.5"), totals_loss),
     (SnappedLaplace(epsilon=EPSILON, size=3, sensitivity=2, lower=0, upper=9), snapped_loss),
     (PermuteAndFlip(epsilon=EPSILON, candidates=3, sensitivity=2), selection_loss),
     (PermuteAndFlip(epsilon=EPSILON, candidates=3, sensitivity=2, monotone=True), selection_loss),

@@ -1,6 +1,6 @@
 """``reticent compare influencers``: how many of the best nodes each way finds, at each budget.
 
-Not here  the comparison (tasks/comparing_selection.py), releases (select_influencers.py).
+Not here  the comparison (tasks/comparing_selection.py), releases (queries/top_nodes.py).
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ from reticent.cli.compare import (
     show,
     source_of,
 )
-from reticent.cli.compare_points import points
-from reticent.cli.output import Json, progress
-from reticent.cli.select_graphs import (
+from reticent.cli.compare_graphs import (
     BoundOption,
     CentralityName,
     CentralityOption,
@@ -39,6 +37,8 @@ from reticent.cli.select_graphs import (
     read_edges,
     read_nodes,
 )
+from reticent.cli.compare_points import points
+from reticent.cli.output import Json, progress
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -70,7 +70,7 @@ def influencers(
     """How many of the most influential nodes each way finds.
 
     On a public graph. Shown are shares of the true best, of 100, with 95 % intervals. Besides the
-    ways of select influencers there is one that just takes the nodes of highest degree.
+    ways of release top-nodes there is one that just takes the nodes of highest degree.
     """
     check_public(context, public, plot)
     wish, sizes = GraphWish(k, bound, within, centrality), points(epsilons, "--epsilon")

@@ -22,8 +22,7 @@ from reticent.cli.compare import (
     show,
 )
 from reticent.cli.compare_points import points
-from reticent.cli.output import Json, progress
-from reticent.cli.select_values import (
+from reticent.cli.compare_values import (
     ColumnOption,
     POption,
     UpperOption,
@@ -31,6 +30,7 @@ from reticent.cli.select_values import (
     ValuesFile,
     check_rank,
 )
+from reticent.cli.output import Json, progress
 
 if TYPE_CHECKING:
     from reticent.tasks.comparing import Curves

@@ -13,7 +13,7 @@ from pathlib import Path
 _GROUPLENS = "https://grouplens.org/datasets/"
 _SNAP = "https://snap.stanford.edu/data/"
 _EDGES = (("edges.csv", "edges.csv.gz", "edges.parquet"),)
-_TWO = "two columns of nodes with a header, as reticent select influencers reads them"
+_TWO = "two columns of nodes with a header, as reticent release top-nodes reads them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

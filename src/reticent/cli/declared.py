@@ -1,6 +1,6 @@
 """Lists that you declare: people, items and nodes from files of their own, and what cards say.
 
-Not here  tables of who has what (data/interactions.py), graphs (select_graphs.py).
+Not here  tables of who has what (data/interactions.py), graphs (compare_graphs.py).
 
 Who is declared has a row, with or without lines in the table, and others are left out. So what you
 declare is public, and what the table says of who is in it stays private. Without a list you say

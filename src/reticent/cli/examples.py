@@ -28,7 +28,12 @@ EXAMPLES = {
     "prefs explain": f"reticent prefs explain preferences.toml {_CLUB} --attribute Drama",
     "prefs set": "reticent prefs set preferences.toml --item Heat --weight 0.5",
     "prefs schema": "reticent prefs schema",
-    "plan": f"reticent plan films.csv {_CLUB}",
+    "queries": "reticent queries",
+    "plan histogram": f"reticent plan histogram films.csv {_CLUB}",
+    "plan counts": "reticent plan counts --epsilon 1 --records 3 --count 9",
+    "plan quantile": "reticent plan quantile --epsilon 1 --upper 100",
+    "plan percentile": "reticent plan percentile --epsilon 1 --upper 100 --count 50",
+    "plan top-nodes": "reticent plan top-nodes --epsilon 1 --bound 9 --k 3 --count 12",
     "release histogram": f"{_CARD} --card card.json --yes",
     "release similarity": "reticent release similarity club.csv ann bob --epsilon 1 --yes",
     "release profile": (
@@ -42,9 +47,15 @@ EXAMPLES = {
     ),
     "neighbours": "reticent neighbours club.csv --k 3 --epsilon 1 --yes",
     "recommend": "reticent recommend club.csv --k 3 --epsilon 1 --trusted-gateway --yes",
-    "select influencers": "reticent select influencers links.csv --bound 9 --k 3 --epsilon 1 --yes",
-    "select percentile": (
-        "reticent select percentile pay.csv --column pay --number --step 1 --upper 100 "
+    "release top-nodes": "reticent release top-nodes links.csv --bound 9 --k 3 --epsilon 1 --yes",
+    "release counts": (
+        "reticent release counts club.csv --columns person=user --records 4 --epsilon 1 --yes"
+    ),
+    "release quantile": (
+        "reticent release quantile pay.csv --columns value=pay --upper 100 --epsilon 1 --yes"
+    ),
+    "release percentile": (
+        "reticent release percentile pay.csv --columns person=name,value=pay --upper 100 "
         "--epsilon 1 --yes"
     ),
     "compare influencers": (
@@ -98,8 +109,15 @@ EXAMPLES = {
 """By the words after ``reticent``; NAME stands for what only the reader knows."""
 
 TRY = (
-    *("prefs show", "plan", "release histogram", "card show", "ledger show", "neighbours"),
-    *("select percentile", "select influencers", "train tree", "predict", "fit mapping"),
+    *(
+        "prefs show",
+        "plan histogram",
+        "release histogram",
+        "card show",
+        "ledger show",
+        "neighbours",
+    ),
+    *("release quantile", "release top-nodes", "train tree", "predict", "fit mapping"),
     *("release profile", "audit attack", "verify", "report"),
 )
 """The commands that START.txt lists, in an order in which all of them work."""

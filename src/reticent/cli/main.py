@@ -42,13 +42,11 @@ from reticent.cli import (
     predict,
     prefs,
     profile,
+    queries,
     recommend,
     release,
     report,
     reproduce,
-    select,
-    select_influencers,
-    select_percentile,
     serve,
     sweep,
     sweep_public,
@@ -63,9 +61,9 @@ from reticent.cli.output import prepare_streams, silence, talk
 from reticent.cli.typed import ROOT, meant, typed
 
 ORDER = (
-    *("demo", "init", "doctor", "data", "prefs", "plan", "release", "batch"),
+    *("demo", "init", "doctor", "data", "prefs", "queries", "plan", "release", "batch"),
     *("neighbours", "recommend"),
-    *("select", "train", "predict", "fit", "audit", "verify", "compare", "sweep", "card", "ledger"),
+    *("train", "predict", "fit", "audit", "verify", "compare", "sweep", "card", "ledger"),
     *("report", "reproduce", "gateway", "serve"),
 )  # of commands in the help: as one comes to need them
 
@@ -94,18 +92,18 @@ app.command("init")(init.init)
 app.command("doctor")(doctor.doctor)
 app.command("neighbours")(neighbours.neighbours)
 app.command("recommend")(recommend.recommend)
-app.command("plan")(histogram_plan.plan)
+queries.plans.command("histogram")(histogram_plan.plan)
+app.command("queries")(queries.listing)
 app.command("predict")(predict.predict)
 app.command("report", short_help="One page of pictures, tables and cards.")(report.report)
 app.command("serve")(serve.serve)
 app.command("verify", short_help="Find the worst case of a mechanism, exactly.")(verify.verify)
 release.app.command("histogram")(histogram.histogram)
 release.app.command("profile")(profile.profile)
+queries.add_queries(release.app)
 audit.app.command("attack")(attack.attack)
 ledger.app.command("raise")(ledger_changes.raise_limit)
 ledger.app.command("forget")(ledger_changes.forget)
-select.app.command("influencers")(select_influencers.influencers)
-select.app.command("percentile")(select_percentile.percentile)
 compare.app.command("histogram")(compare_histogram.histogram)
 compare.app.command("neighbours")(compare_neighbours.neighbours)
 compare.app.command("mapping")(compare_mapping.mapping)
@@ -121,7 +119,7 @@ train.app.command("columns")(train_columns.columns)
 app.add_typer(mapping.app, name="fit")
 app.add_typer(release.app, name="release", help="Release something, with its guarantee card.")
 app.add_typer(batch.app, name="batch", help="Release everybody of a table of any size.")
-app.add_typer(select.app, name="select")
+app.add_typer(queries.plans, name="plan")
 app.add_typer(compare.app, name="compare")
 app.add_typer(sweep.app, name="sweep")
 app.add_typer(train.app, name="train")

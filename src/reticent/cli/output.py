@@ -17,6 +17,7 @@ import typer
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 """The option that every command which prints has."""
+_PARTS = 50  # of a bar of progress
 
 
 def say(text: str = "") -> None:
@@ -66,6 +67,21 @@ def progress(total: int) -> Iterator[Callable[[str], None]]:
             bar.update(task, advance=1, description=step)
 
         yield advance
+
+
+@contextmanager
+def shares(doing: str) -> Iterator[Callable[[float], object]]:
+    """A callback that takes the share of the work that is done, shown on a terminal."""
+    shown = 0
+    with progress(_PARTS) as advance:
+
+        def step(done: float) -> None:
+            nonlocal shown
+            while shown < int(_PARTS * done):
+                shown += 1
+                advance(doing)
+
+        yield step
 
 
 def prepare_streams() -> None:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Protocol, TypeAlias
 
 import typer
 
@@ -27,6 +27,23 @@ DryRun: TypeAlias = Annotated[
     ),
 ]
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Spend without asking.")]
+
+
+class Agreeable(Protocol):
+    """What is agreed to: what it is, what follows, what it costs."""
+
+    @property
+    def title(self) -> str:
+        """What would be released, as a sentence starts."""
+
+    def consequence(self) -> str:
+        """What who looks can gain."""
+
+    def warnings(self) -> list[str]:
+        """What is said before anything is spent."""
+
+    def cost(self) -> str:
+        """In one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +192,7 @@ def somebody_to_ask() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def agreement(context: typer.Context, yes: bool) -> Callable[[Plan], None]:
+def agreement(context: typer.Context, yes: bool) -> Callable[[Agreeable], None]:
     """How this run is agreed to: already, or by an answer once the cost is known."""
     if yes:
         return _warn
@@ -188,12 +205,12 @@ def agreement(context: typer.Context, yes: bool) -> Callable[[Plan], None]:
     )
 
 
-def _warn(plan: Plan) -> None:
+def _warn(plan: Agreeable) -> None:
     for line in plan.warnings():
         talk(line)
 
 
-def _ask(plan: Plan, *, look: str) -> None:
+def _ask(plan: Agreeable, *, look: str) -> None:
     talk(f"{plan.title}. {plan.consequence()}")
     _warn(plan)
     ask(f"This spends {plan.cost()}.", otherwise="nothing was released", look=look)

@@ -20,6 +20,20 @@ from reticent.cli.compare import (
     SeedOption,
     check_public,
 )
+from reticent.cli.compare_graphs import (
+    BoundOption,
+    CentralityName,
+    CentralityOption,
+    EdgesFile,
+    EndColumns,
+    GraphWish,
+    KOption,
+    NodeColumn,
+    NodesFile,
+    WithinOption,
+    read_edges,
+    read_nodes,
+)
 from reticent.cli.compare_influencers import found_nodes, show_found
 from reticent.cli.compare_mapping import (
     BinsOption,
@@ -41,27 +55,13 @@ from reticent.cli.compare_tree import (
     public_rows,
     show_judged,
 )
+from reticent.cli.compare_values import ColumnOption, POption, UpperOption, ValuesFile
 from reticent.cli.failures import Failure
 from reticent.cli.mapping import IdColumn, PeopleFile
 from reticent.cli.output import Json
-from reticent.cli.select import Way
-from reticent.cli.select_graphs import (
-    BoundOption,
-    CentralityName,
-    CentralityOption,
-    EdgesFile,
-    EndColumns,
-    GraphWish,
-    KOption,
-    NodeColumn,
-    NodesFile,
-    WithinOption,
-    read_edges,
-    read_nodes,
-)
-from reticent.cli.select_values import ColumnOption, POption, UpperOption, ValuesFile
 from reticent.cli.train import RowsFile
 from reticent.cli.train_tree import DEEPEST
+from reticent.cli.ways import Way
 
 
 class Growing(StrEnum):

@@ -30,7 +30,6 @@ from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, progress, say, say_json, talk
 from reticent.cli.plan import DryRun, Yes, agreement, published
 from reticent.cli.release import CARDS, CardFile, card_fields, check_files, say_card, write_card
-from reticent.cli.select import EpsilonOption
 from reticent.cli.train import RowsFile
 from reticent.cli.train_views import Grown, plan_of
 from reticent.errors import MissingExtra, ParameterError
@@ -93,7 +92,9 @@ def tree(
             metavar="FILE",
         ),
     ],
-    epsilon: EpsilonOption,
+    epsilon: Annotated[
+        str, typer.Option("--epsilon", help="What the release may lose.", metavar="E")
+    ],
     rows: Annotated[
         int | None,
         typer.Option(

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reticent.cli.select import SelectPlan, cautions
+from reticent.amounts import NANO
+from reticent.cli.plan import Plan
 
 if TYPE_CHECKING:
     from reticent.guarantees import Event
@@ -21,15 +22,70 @@ if TYPE_CHECKING:
     from reticent.mechanisms.tree import PrivateTree
     from reticent.tasks.trained_tree import Declared, TrainedTree
 
+MUCH = 5 * NANO
+LITTLE = "this is little worst-case protection"
 
-def plan_of(mechanism: PrivateTree, declared: Declared, target: str, file: Path) -> SelectPlan:
+
+@dataclass(frozen=True, slots=True)
+class TreePlan(Plan):
+    """What a tree would cost, about what, and what is taken as public for it."""
+
+    question: str = ""
+    public: tuple[str, ...] = ()
+    unread: str = "nothing"
+
+    def lines(self) -> list[str]:
+        """As sentences, what follows from the release before what it is made of."""
+        caution = [f"caution: {self.caution}"] if self.caution else []
+        return [
+            self.title,
+            "",
+            self.gain(),
+            f"cost: {self.cost()}",
+            f"error to expect: {self.error}",
+            *(f"public: {what}" for what in self.public),
+            *caution,
+        ]
+
+    def fields(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**Plan.fields(self), "public": list(self.public)}
+
+    def cost(self) -> str:
+        """In one line; there is one loss, the same for all who look."""
+        return ", ".join(f"epsilon {loss}" for loss in Plan.fields(self)["losses"].values())
+
+    def gain(self) -> str:
+        """What who looks can gain, as a sentence."""
+        (chance,) = Plan.fields(self)["right_at_most"].values()
+        return (
+            f"Whoever sees the result and was undecided (50 in 100) about {self.question} can be "
+            f"right at most {chance} times in 100."
+        )
+
+    def consequence(self) -> str:
+        """What who looks can gain, and what they may know anyway."""
+        return f"{self.gain()} Taken as public: {'; '.join(self.public)}."
+
+    def after(self) -> str:
+        """What a dry run has not done."""
+        return f"{self.unread} was read and nothing was released"
+
+
+def cautions(loss: int, *others: str) -> str:
+    """What is said before anything is spent."""
+    little = [LITTLE] if loss > MUCH else []
+    return "; ".join([*others, *little])
+
+
+def plan_of(mechanism: PrivateTree, declared: Declared, target: str, file: Path) -> TreePlan:
     """What a tree would cost; made without looking at any row."""
     loss = mechanism.guarantee()
     columns, classes = len(declared.columns), len(declared.classes)
     rows = [] if declared.rows is None else [f"that no table has more than {declared.rows:,} rows"]
     if rows and mechanism.criterion == "entropy":
         rows[0] += ": you state it, and if it is not true the promise is not kept"
-    return SelectPlan(
+    return TreePlan(
         "train-tree",
         f"a decision tree for {target}, {mechanism.depth} splits deep at most",
         {"anyone": loss.overall},

@@ -135,7 +135,7 @@ def _told(domain: Section, one: Dampened) -> tuple[World, Callable[[Any], Utilit
 
 
 def _percentile(domain: Section, one: Dampened) -> tuple[World, Callable[[Any], Utilities]]:
-    """Who is at a percentile, by the sensitivity that ``reticent select percentile`` uses."""
+    """Who is at a percentile, by the sensitivity that ``reticent release percentile`` uses."""
     p, upper = domain.number("percentile"), domain.number("upper")
     values = tuple(sorted(set(domain.numbers("values"))))
     if not 0 < p < 1:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CALLED = "the frame"  # in errors
+NUMBERS = "with numbers where they are declared"
 _WHOLE = re.compile(r"-?\d{1,18}")
 _DIGITS = re.compile(r"-?\d+")
 
@@ -102,6 +103,13 @@ class Frame:
         if kind.is_integer() and not column.null_count():
             return codes_of(np.asarray(column.to_numpy()), "columns")
         return codes_of(column.to_list(), "columns")
+
+    def numbers(self, name: Any) -> NDArray[Any]:
+        """A column of numbers; one of text is refused, for the type of a column is public."""
+        kind = self.table[name].dtype
+        good = kind.is_numeric() or _is(kind, "Boolean", "Object", "Unknown")
+        require(good, "columns", str(kind), NUMBERS)
+        return self.cells(name)
 
     def weights(self, name: Any) -> NDArray[Any]:
         """A column of weights: numbers, or texts of which some are numbers (profiles.py)."""

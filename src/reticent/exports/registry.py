@@ -84,6 +84,7 @@ _UNITS = {
     "item": "One item of a person's profile, not everything about the person",
     "edge": "One link, not everything about a node",
     "record": "One record",
+    "person": "One person, with all their records",
 }
 
 

@@ -14,13 +14,13 @@ from typing import Literal, TypeAlias, get_args
 
 from reticent.errors import require
 
-Thing: TypeAlias = Literal["item", "edge", "record"]
+Thing: TypeAlias = Literal["item", "edge", "record", "person"]
 Relation: TypeAlias = Literal["add-remove", "substitute"]
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One item of a profile, one edge of a graph or one record of a table, and how it may differ.
+    """One item of a profile, edge of a graph, record of a table or person, and how it may differ.
 
     ``add-remove``: it is there or it is not (an item's value may also move within [0, 1]).
     ``substitute``: it is replaced by another one; how many there are stays the same.
@@ -30,7 +30,7 @@ class Unit:
     relation: Relation
 
     def __post_init__(self) -> None:
-        require(self.thing in get_args(Thing), "thing", self.thing, "item, edge or record")
+        require(self.thing in get_args(Thing), "thing", self.thing, "item, edge, record or person")
         require(
             self.relation in get_args(Relation),
             "relation",
@@ -39,7 +39,12 @@ class Unit:
         )
 
     def __str__(self) -> str:
-        noun = {"item": "item of a profile", "edge": "edge of a graph", "record": "record"}
+        noun = {
+            "item": "item of a profile",
+            "edge": "edge of a graph",
+            "record": "record",
+            "person": "person with all their records",
+        }
         verb = {"add-remove": "added or removed", "substitute": "replaced by another"}
         return f"one {noun[self.thing]}, {verb[self.relation]}"
 
@@ -61,12 +66,15 @@ _QUESTIONS: dict[tuple[Thing, Relation], str] = {
     ("edge", "substitute"): "which of two given links exists",
     ("record", "add-remove"): "whether your record is in the data",
     ("record", "substitute"): "which of two given values your record holds",
+    ("person", "add-remove"): "whether you are in the data",
+    ("person", "substitute"): "which of two given sets of records is yours",
 }
 
 _BEYOND: dict[tuple[Thing, Relation], str] = {
     ("item", "add-remove"): "which of two given items is in your profile",
     ("edge", "add-remove"): "which of two given links exists",
     ("record", "add-remove"): "which of two given values your record holds",
+    ("person", "add-remove"): "which of two given sets of records is yours",
 }
 
 ITEM = Unit("item", "add-remove")
@@ -74,3 +82,4 @@ ITEM_SUBSTITUTE = Unit("item", "substitute")
 EDGE = Unit("edge", "add-remove")
 RECORD = Unit("record", "add-remove")
 RECORD_SUBSTITUTE = Unit("record", "substitute")
+PERSON = Unit("person", "add-remove")

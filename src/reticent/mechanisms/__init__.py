@@ -25,6 +25,7 @@ from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.snapped_laplace import SnappedLaplace
 from reticent.mechanisms.stretching import Stretching
 from reticent.mechanisms.top_dampened import TopDampened
+from reticent.mechanisms.totals import Totals
 from reticent.mechanisms.tree import Coded, PrivateTree
 from reticent.mechanisms.verification import rebuild, verify
 
@@ -52,6 +53,7 @@ __all__ = [
     "SquaredDistance",
     "Stretching",
     "TopDampened",
+    "Totals",
     "UserFunction",
     "WeightedProfile",
     "WeightedSum",

@@ -21,6 +21,7 @@ from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.snapped_laplace import SnappedLaplace
 from reticent.mechanisms.stretching import Stretching
 from reticent.mechanisms.top_dampened import TopDampened
+from reticent.mechanisms.totals import Totals
 from reticent.mechanisms.tree import PrivateTree
 
 _ALL: tuple[type[Mechanism[Any]], ...] = (
@@ -34,6 +35,7 @@ _ALL: tuple[type[Mechanism[Any]], ...] = (
     SnappedLaplace,
     Stretching,
     TopDampened,
+    Totals,
 )
 _KINDS = {kind.name: kind for kind in _ALL}
 

@@ -32,6 +32,7 @@ from reticent.rational import Number, positive
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    Rank = float | Fraction
     Reals = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
@@ -65,7 +66,7 @@ def _in_steps(amounts: Reals, grid: Grid, limit: int) -> Whole:
     return np.minimum(whole + WIDENED, limit)
 
 
-def percentile_scored(values: ArrayLike, p: float, upper: float) -> Scored:
+def percentile_scored(values: ArrayLike, p: Rank, upper: float) -> Scored:
     """Utilities and local sensitivities of everybody; values are clamped to [0, upper]."""
     x, order, k = _sorted(values, p, upper)
     n, sorted_x = len(x), x[order]
@@ -80,7 +81,7 @@ def percentile_scored(values: ArrayLike, p: float, upper: float) -> Scored:
     return Scored(-np.abs(m - x), PercentileSensitivity(first, later))
 
 
-def _sorted(values: ArrayLike, p: float, upper: float) -> tuple[Reals, Whole, int]:
+def _sorted(values: ArrayLike, p: Rank, upper: float) -> tuple[Reals, Whole, int]:
     require(0 < p < 1, "p", p, "between 0 and 1")
     require(0 < upper < math.inf, "upper", upper, "positive and finite")
     size = _size(values)
@@ -129,7 +130,7 @@ def percentile_mechanism(
 
 
 def release_percentile(
-    values: ArrayLike, p: float, *, upper: float, mechanism: Dampened, source: Source
+    values: ArrayLike, p: Rank, *, upper: float, mechanism: Dampened, source: Source
 ) -> Release[int]:
     """The place in the list of a person near the ``p``-th percentile."""
     _check_limit(upper, mechanism)
@@ -178,7 +179,7 @@ def quantile_mechanism(
 
 def quantile(
     values: ArrayLike,
-    p: float,
+    p: Rank,
     *,
     lower: Number,
     upper: Number,

@@ -43,7 +43,10 @@ FILES = {
 }
 HISTOGRAM = ("release", "histogram", "club.csv", "films.csv", "--provider", CLUB, "--yes")
 ANN = (*HISTOGRAM, "--person", "ann")
-MEDIAN = ("select", "percentile", "pay.csv", "--upper", "100", "--id", "who", "--yes")
+MEDIAN = (
+    *("release", "percentile", "pay.csv", "--upper", "100"),
+    *("--columns", "person=who", "--yes"),
+)
 RELEASES = {
     ("release", "histogram"): ANN,
     ("release", "similarity"): (
@@ -67,11 +70,19 @@ RELEASES = {
         *("recommend", "club.csv", "--epsilon", "1", "--k", "1"),
         *("--trusted-gateway", "--yes"),
     ),
-    ("select", "influencers"): (
-        *("select", "influencers", "links.csv", "--bound", "3"),
+    ("release", "top-nodes"): (
+        *("release", "top-nodes", "links.csv", "--bound", "3"),
         *("--k", "1", "--epsilon", "1", "--yes"),
     ),
-    ("select", "percentile"): (*MEDIAN, "--epsilon", "0.4"),
+    ("release", "counts"): (
+        *("release", "counts", "club.csv", "--columns", "person=user", "--records", "2"),
+        *("--epsilon", "1", "--yes"),
+    ),
+    ("release", "percentile"): (*MEDIAN, "--epsilon", "0.4"),
+    ("release", "quantile"): (
+        *("release", "quantile", "pay.csv", "--columns", "value=pay", "--upper", "100"),
+        *("--epsilon", "0.4", "--yes"),
+    ),
     ("train", "tree"): (
         *("train", "tree", "voters.csv", "--target", "votes", "--declare", "columns.toml"),
         *("--epsilon", "1", "--yes"),
@@ -79,7 +90,8 @@ RELEASES = {
     ("demo",): ("demo", "--fast", "--directory", "tour"),
 }
 NO_RELEASE = {
-    ("plan",): "reads no profile",
+    ("plan",): "reads nothing private",
+    ("queries",): "lists kinds of query",
     ("predict",): "is computed from a tree that was released",
     ("train", "columns"): "reads the header alone, which is public",
     ("doctor",): "reads no data",
@@ -370,7 +382,7 @@ def test_one_file_is_one_account_however_it_is_reached(cli, here, ledger, monkey
 
 
 def test_a_data_set_may_be_named(cli, ledger) -> None:
-    for command in (("select", "percentile"), ("train", "tree")):
+    for command in (("release", "percentile"), ("train", "tree")):
         assert cli(*RELEASES[command], "--data-set", "town").code == 0
     assert charged(ledger) == {("data set town", "anyone"): 14 * 10**8}
     assert cli(*MEDIAN, "--epsilon", "1", "--data-set", "").code == 2

@@ -189,7 +189,7 @@ def test_a_histogram_is_the_plan_at_the_granted_budget(cli) -> None:
     assert "no private data were read" in ended.err
     assert "the preferences grant epsilon 0.06" in ended.err
     told = cli(*FILMS, "--json").json
-    planned = cli("plan", "films.csv", "--provider", "club.example", "--json").json
+    planned = cli("plan", "histogram", "films.csv", "--provider", "club.example", "--json").json
     found = {row["way"]: row["value"] for row in told["rows"] if row["x"] == 0.06}
     assert found["shared-at-best"] == pytest.approx(planned["error"], rel=1e-9)
     assert found["scaled-alike"] == pytest.approx(planned["proportional_error"], rel=1e-9)

@@ -24,7 +24,7 @@ War = "withhold"
 epsilon = 0.15
 """
 CLUB = "user,item\nann,Heat\nann,Up\nbob,Glory\nbob,Unheard of\n"
-PLAN = ("plan", "films.csv", "--provider", "filmclub.example")
+PLAN = ("plan", "histogram", "films.csv", "--provider", "filmclub.example")
 RELEASE = (
     *("release", "histogram", "club.csv", "films.csv"),
     *("--provider", "filmclub.example"),
@@ -77,7 +77,7 @@ def test_figures_are_written_and_never_over_another_file(cli, here) -> None:
     assert (here / "sharing.svg").is_file()
     again = cli(*PLAN, *words)
     assert (again.code, "is there already" in again.err) == (2, True)
-    assert "  next: reticent plan films.csv" in again.err
+    assert "  next: reticent plan histogram films.csv" in again.err
     assert "--figure noise-2.svg --sharing sharing.svg" in again.err
 
 

@@ -107,7 +107,7 @@ def test_the_version(cli) -> None:
         (["Budget", "show"], "ledger"),
         (["console"], "serve"),
         (["--debug", "histogram", "x.csv"], "release histogram"),
-        (["release", "top-nodes"], "select influencers"),
+        (["release", "influencers"], "release top-nodes"),
     ],
 )
 def test_a_misspelt_command_is_recognised(cli, arguments, meant) -> None:

@@ -9,7 +9,7 @@ from . import tree_people
 from .test_histogram_commands import CLUB, FILMS, PREFERENCES
 from .test_mapping_commands import people, written
 
-PLAN = ("plan", "films.csv", "--provider", "filmclub.example")
+PLAN = ("plan", "histogram", "films.csv", "--provider", "filmclub.example")
 RELEASE = ("release", "histogram", "club.csv", "films.csv", "--provider", "filmclub.example")
 RUNS = {
     "1-plan": (PLAN, "A planned histogram for filmclub.example"),
@@ -25,10 +25,10 @@ RUNS = {
     "5-attack": (("audit", "attack", "m.json", "people.csv"), "What an attacker learns about"),
     "6-percentile": (
         (
-            *("select", "percentile", "pay.csv", "--column", "pay", "--upper", "100"),
-            *("--epsilon", "1", "--number", "--step", "5", "--yes"),
+            *("release", "quantile", "pay.csv", "--upper", "100"),
+            *("--epsilon", "1", "--step", "5", "--yes"),
         ),
-        "A percentile",
+        "A release",
     ),
     "7-compared": (
         ("compare", "percentile", "pay.csv", "--column", "pay", "--upper", "100", "--public"),

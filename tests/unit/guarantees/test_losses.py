@@ -125,9 +125,7 @@ def test_amounts_are_whole(amount) -> None:
         Spread(amount)
 
 
-@pytest.mark.parametrize(
-    ("thing", "relation"), [("person", "add-remove"), ("item", "swap"), (1, 2)]
-)
+@pytest.mark.parametrize(("thing", "relation"), [("group", "add-remove"), ("item", "swap"), (1, 2)])
 def test_units_are_named(thing, relation) -> None:
     with pytest.raises(ParameterError, match=" must be "):
         Unit(thing, relation)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import reticent
-from reticent.guarantees import RECORD, RECORD_SUBSTITUTE, promises
+from reticent.guarantees import PERSON, RECORD, RECORD_SUBSTITUTE, promises
 from reticent.guarantees.card import Scope
 
 SOURCE = Path(reticent.__file__).parent
@@ -24,6 +24,7 @@ PUBLIC = [
 LISTS = promises.neighbours_sketches(public=PUBLIC[0])
 SAMPLES: dict[str, list[Scope]] = {
     "behind_recommendations": [promises.behind_recommendations(LISTS)],
+    "counts": [promises.counts(unit, records=2) for unit in (PERSON, RECORD)],
     "demo_census": [promises.demo_census()],
     "demo_profile": [promises.demo_profile()],
     "demo_similarity": [promises.demo_similarity()],

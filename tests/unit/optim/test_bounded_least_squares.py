@@ -13,6 +13,7 @@ from reticent.errors import ParameterError
 from reticent.optim.bounded_least_squares import BoundedFit, bounded_least_squares
 from reticent.optim.bounded_least_squares_kernels import gap_at, least_gap, scaled_gap
 
+pytestmark = pytest.mark.compiled
 Array = NDArray[np.float64]
 
 

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, csr_matrix
 from reticent.errors import ParameterError
 from reticent.tasks.reconstruction import reconstruct
 
+pytestmark = pytest.mark.compiled
 Array = NDArray[np.float64]
 FILMS = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 1, 0], [1, 1, 0], [0, 0, 0]])
 

@@ -29,11 +29,12 @@ from reticent.guarantees.promises.service import (
     service_profile,
     service_similarity,
 )
-from reticent.guarantees.promises.tables import percentile, quantile, top_nodes, tree
+from reticent.guarantees.promises.tables import counts, percentile, quantile, top_nodes, tree
 
 __all__ = [
     "UNPROTECTED_ITEMS",
     "behind_recommendations",
+    "counts",
     "demo_census",
     "demo_profile",
     "demo_similarity",

@@ -11,8 +11,9 @@ from typing import Final
 
 from reticent.guarantees.card import ANYONE, Scope
 from reticent.guarantees.promises.caveats import COMPARED
-from reticent.guarantees.units import RECORD, Unit
+from reticent.guarantees.units import PERSON, RECORD, Unit
 
+_SEVERAL: Final = "people of whom there are several records: the loss is that of one record"
 _ONE_ROW: Final = (
     "whoever runs this command and holds the table: they see all rows and are trusted",
     "knowledge of the columns, their values, and the classes: they are declared and public",
@@ -25,12 +26,28 @@ _FIRST_LINKS: Final = (
     "a node's first or last link: nodes are those that have a link, so it decides who is one"
 )
 _ONE_LINK: Final = (
-    "whoever runs this command and holds the graph: they see all links and are trusted",
+    "whoever holds the graph and makes the release: they see all links and are trusted",
     "knowledge of who is a node: the list of nodes is public",
     "conclusions about several links together, as all those of a node: their losses add up",
     "facts about groups that hold without this link",
     "other releases about the same graph: losses add up",
 )
+
+
+def counts(unit: Unit, *, records: int) -> Scope:
+    """Counts or sums by category; of a person ``records`` count at most."""
+    whole = "every person in the table, for all their records together: whether they are in it"
+    return Scope(
+        protected=whole if unit == PERSON else "every record of the table, for whether it is there",
+        observer=f"{ANYONE}, also all other records",
+        not_against=(
+            "whoever holds the table and makes the release: they see all records and are trusted",
+            "knowledge of the categories and the range of values: they are declared and public",
+            *(() if unit == PERSON else (_SEVERAL,)),
+            *COMPARED,
+        ),
+        model="central",
+    )
 
 
 def quantile() -> Scope:
@@ -39,7 +56,7 @@ def quantile() -> Scope:
         protected="every person's value, replaced by any other one",
         observer=f"{ANYONE}, also all other values",
         not_against=(
-            "whoever runs this command and holds the table: they see all values and are trusted",
+            "whoever holds the table and makes the release: they see all values and are trusted",
             "knowledge of who is in the table, and of how many: both are public",
             *COMPARED,
         ),
@@ -74,6 +91,6 @@ def top_nodes(*, bound: int, inside: bool, declared: bool) -> Scope:
     return Scope(
         protected=f"every link of the graph, one at a time{stated if inside else ''}",
         observer="Anyone who sees the names, whatever else they know, also all other links",
-        not_against=_ONE_LINK if declared else (_FIRST_LINKS, *_ONE_LINK),
+        not_against=_ONE_LINK if declared else (*_ONE_LINK[:2], _FIRST_LINKS, *_ONE_LINK[2:]),
         model="central",
     )

@@ -1,7 +1,7 @@
 """Tables of values, one person a line, as the commands read them: the values and the names.
 
-Not here  reading a table (data/people_tables.py), the commands (select_percentile.py,
-          compare_percentile.py).
+Not here  reading a table (data/people_tables.py), the commands (compare_percentile.py,
+          sweep_public.py).
 
 Values never raise: what is no number counts as the least, what is outside the range is clamped.
 """

@@ -1,7 +1,7 @@
 """Graphs as the commands read them: edges from a table, nodes from a list, and what is asked.
 
-Not here  reading a table of edges (data/graphs.py), the commands (select_influencers.py,
-          compare_influencers.py).
+Not here  reading a table of edges (data/graphs.py), the commands (compare_influencers.py,
+          sweep_public.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import typer
 
 from reticent.cli.declared import read_names
 from reticent.cli.failures import Failure
-from reticent.cli.select import Way, way_of
+from reticent.cli.ways import Way, way_of
 
 if TYPE_CHECKING:
     from reticent.data.graphs import Graph

@@ -1,4 +1,4 @@
-"""``reticent select``: what it says, writes, refuses and hides."""
+"""``reticent release`` of a quantile, a percentile and top nodes: what it says and refuses."""
 
 import csv
 import io
@@ -18,11 +18,14 @@ from reticent.mechanisms import verify
 
 CANARY = "canary-9185"
 SECRET = "73519"  # a value that no message may hold
-HUB = ("select", "influencers", "links.csv", "--bound", "9", "--epsilon", "1")
-MEDIAN = ("select", "percentile", "pay.csv", "--upper", "100", "--epsilon", "1", "--id", "who")
+HUB = ("release", "top-nodes", "links.csv", "--bound", "9", "--epsilon", "1")
+MEDIAN = (
+    *("release", "percentile", "pay.csv", "--upper", "100", "--epsilon", "1"),
+    *("--columns", "person=who"),
+)
 NUMBER = (
-    *("select", "percentile", "pay.csv", "--upper", "100", "--epsilon", "1"),
-    *("--column", "pay", "--number", "--step", "5"),
+    *("release", "quantile", "pay.csv", "--upper", "100", "--epsilon", "1"),
+    *("--columns", "value=pay", "--step", "5"),
 )
 NODES = [f"n{i}" for i in range(12)]
 
@@ -68,7 +71,6 @@ def test_names_of_nodes_as_a_set(cli) -> None:
     found = nodes_of(ended)
     assert len(set(found)) == 3
     assert found == sorted(found, key=NODES.index)  # not in the order of their choice
-    assert "their order means nothing" in ended.err
     assert "spent epsilon 1\n" in ended.err
     assert "Guarantee card" in ended.err
     assert "caution" not in ended.err
@@ -76,11 +78,11 @@ def test_names_of_nodes_as_a_set(cli) -> None:
 
 @pytest.mark.parametrize("way", ["adaptive", "shifted", "exponential", "permute-and-flip"])
 def test_much_epsilon_finds_the_hub(cli, way) -> None:
-    words = ["--k", "1", "--epsilon", "90000", "--within", "--way", way, "--yes", "--json"]
+    words = ["--k", "1", "--epsilon", "90000", "--within", "--method", way, "--yes", "--json"]
     ended = cli(*HUB, *words)
     assert ended.code == 0, ended.err
-    assert ended.json["nodes"] == ["n0"]
-    assert (ended.json["way"], ended.json["ordered"]) == (way, False)
+    assert ended.json["value"] == ["n0"]
+    assert ended.json["query"]["method"] == way
 
 
 @pytest.mark.parametrize("centrality", ["ebc", "degree", "triangles"])
@@ -95,16 +97,17 @@ def test_cards_hold_and_state_the_loss_of_a_link(cli, here, centrality, within) 
     assert card.release_event().private
     stated = "if no node can have more than 4 links, as was stated"
     assert (stated in card.scope.protected) is bool(within)
-    (three,) = [what for what in ended.json["public"] if "4 links" in what]
+    planned = cli("plan", "top-nodes", *HUB[3:], *words[:-2], "--count", "12", "--json")
+    (three,) = [what for what in planned.json["public"] if "4 links" in what]
     assert ("counts 3 times" in three) is not bool(within)
 
 
 def test_degrees_are_chosen_plainly_unless_asked_otherwise(cli) -> None:
     words = (*HUB, "--k", "2", "--centrality", "degree", "--yes", "--json")
-    assert cli(*words).json["way"] == "permute-and-flip"
-    ended = cli(*words, "--way", "shifted")
+    assert cli(*words).code == 0
+    ended = cli(*words, "--method", "shifted")
     assert (ended.code, ended.json["schema"]) == (2, "error/1")
-    assert "the ways are exponential, permute-and-flip" in ended.err
+    assert "--method must be one of exponential, permute-and-flip" in ended.err
 
 
 def test_nodes_taken_from_links_are_called_public(cli) -> None:
@@ -113,7 +116,6 @@ def test_nodes_taken_from_links_are_called_public(cli) -> None:
     assert "caution: the nodes are those that have a link" in ended.err
     assert "this set is public" in ended.err
     assert "first or last link: nodes" in " ".join(ended.err.split())  # on the card, too
-    assert "caution" in cli(*HUB, "--k", "2", "--yes", "--json").json
 
 
 def test_isolated_nodes_that_are_declared_can_be_chosen(cli, here) -> None:
@@ -128,13 +130,13 @@ def test_isolated_nodes_that_are_declared_can_be_chosen(cli, here) -> None:
 def test_nodes_from_a_column(cli, here) -> None:
     written(here / "all.csv", ("town", "node"), [(CANARY, name) for name in NODES])
     told = cli(*HUB, "--k", "12", "--nodes", "all.csv", "--yes", "--json").json
-    assert told["nodes"] == NODES
+    assert told["value"] == NODES
     written(here / "all.csv", ("town", "who"), [(CANARY, name) for name in NODES])
     ended = cli(*HUB, "--nodes", "all.csv", "--yes")
     assert ended.code == 2
-    assert "--node-column" in ended.err
-    words = [*HUB, "--k", "12", "--nodes", "all.csv", "--node-column", "WHO", "--yes", "--json"]
-    assert cli(*words).json["nodes"] == NODES
+    assert "columns node=NAME" in ended.err
+    words = [*HUB, "--k", "12", "--nodes", "all.csv", "--columns", "node=WHO", "--yes", "--json"]
+    assert cli(*words).json["value"] == NODES
 
 
 def test_a_bound_below_the_largest_degree_is_not_reported(cli) -> None:
@@ -161,7 +163,7 @@ def test_a_set_in_every_form(cli, here, form) -> None:
     assert (ended.code, ended.out) == (0, f"{out}\n")
     assert "card: card.html" in ended.err
     if form == "json":
-        names = json.loads(out.read_text())["nodes"]
+        names = json.loads(out.read_text())["value"]
     elif form == "csv":
         names = out.read_text().split()[1:]
     else:
@@ -179,11 +181,11 @@ def test_a_set_in_every_form(cli, here, form) -> None:
 def test_links_in_parquet_with_other_columns(cli, here) -> None:
     one, other = zip(*links(), strict=True)
     parquet.write_table(arrow.table({"a": one, "b": other, "c": one}), here / "links.parquet")
-    words = ["select", "influencers", "links.parquet", "--bound", "9", "--epsilon", "1", "--k", "2"]
-    assert cli(*words, "--columns", "b,A", "--yes").code == 0
+    words = ["release", "top-nodes", "links.parquet", *HUB[3:], "--k", "2"]
+    assert cli(*words, "--columns", "source=b,target=A", "--yes").code == 0
     ended = cli(*words, "--yes")
     assert ended.code == 2
-    assert "two columns called source,target or from,to" in ended.err
+    assert "has no column called 'source'" in ended.err
 
 
 # Percentiles
@@ -192,36 +194,34 @@ def test_links_in_parquet_with_other_columns(cli, here) -> None:
 def test_a_person(cli) -> None:
     ended = cli(*MEDIAN, "--yes")
     assert ended.code == 0, ended.err
-    name, what = ended.out.strip().split("  ")
+    head, name = ended.out.split()
+    assert head == "person"
     assert name in {f"w{i}" for i in range(17)}
-    assert what == "a person whose value is near the median"
+    assert "A person whose value is near the median\nGuarantee card" in ended.err
 
 
 def test_a_person_without_a_name_is_a_row(cli, here) -> None:
     written(here / "one.csv", ("pay",), [("3",)])
-    ended = cli("select", "percentile", "one.csv", "--upper", "9", "--epsilon", "1", "--yes")
-    assert (ended.code, ended.out[:7]) == (0, "row 1  ")
+    ended = cli("release", "percentile", "one.csv", "--upper", "9", "--epsilon", "1", "--yes")
+    assert (ended.code, ended.out) == (0, "person\nrow 1\n")
 
 
 def test_much_epsilon_finds_the_person(cli) -> None:
     # as numbers from 0 to 100: -7, nan, '' and 'much' are 0, the secret and inf 100
     for way in ("shifted", "permute-and-flip", "exponential"):
-        ended = cli(*MEDIAN, "--epsilon", "90000", "--way", way, "--yes", "--json")
-        assert ended.json["person"] == "w4", way  # 25, the ninth of seventeen
-        assert ended.json["way"] == way
+        ended = cli(*MEDIAN, "--epsilon", "90000", "--method", way, "--yes", "--json")
+        assert ended.json["value"] == "w4", way  # 25, the ninth of seventeen
+        assert ended.json["query"]["method"] == way
 
 
 def test_a_number(cli) -> None:
     told = cli(*NUMBER, "--epsilon", "900", "--yes", "--json").json
     assert told["value"] in (20, 25)  # eight are at most 20, nine at most 25
-    assert "person" not in told
-    value, what = cli(*NUMBER, "--epsilon", "900", "--yes").out.split("  ")
-    assert value in ("20", "25")
-    assert what == "a number near the median\n"
+    assert cli(*NUMBER, "--epsilon", "900", "--yes").out in ("value\n20.0\n", "value\n25.0\n")
 
 
 def test_a_number_above_a_lower_end(cli) -> None:
-    words = [*NUMBER, "--lower", "-0.5", "--step", "0.1", "--p", "0.9", "--yes", "--json"]
+    words = [*NUMBER, "--lower", "-0.5", "--step", "0.1", "--q", "0.9", "--yes", "--json"]
     value = cli(*words).json["value"]
     assert -0.5 <= value <= 100
     assert np.isclose((value + 0.5) * 10, round((value + 0.5) * 10))
@@ -233,9 +233,6 @@ def test_cards_hold_and_state_the_loss_of_a_value(cli, words) -> None:
     card = Card.from_json(json.dumps(told["card"]))
     assert verify(card) == []
     assert card.release_event().loss == PureDP.of(1, RECORD_SUBSTITUTE)
-    assert told["people"] == 17
-    assert "17" in told["public"][0]
-    assert "clamped" in told["public"][1]
     assert "how many" in " ".join(card.scope.not_against)
 
 
@@ -250,25 +247,39 @@ def test_nothing_is_spent_without_yes_and_the_next_command_works(cli, words) -> 
     assert cli(*following(ended)).code == 0
 
 
+def planned(words) -> list[str]:
+    """The same options under ``plan``, which takes no files."""
+    options = list(words[3:])
+    if "--columns" in options:
+        place = options.index("--columns")
+        del options[place : place + 2]
+    return ["plan", words[1], *options]
+
+
 @pytest.mark.parametrize("words", [HUB, MEDIAN, NUMBER], ids=lambda words: words[1])
-def test_a_dry_run_reads_nothing_private(cli, here, words) -> None:
-    for name in ("links.csv", "pay.csv"):
-        (here / name).unlink()
-    ended = cli(*words, "--dry-run")
+def test_a_plan_says_consequences_first(cli, words) -> None:
+    ended = cli(*planned(words))
     assert ended.code == 0, ended.err
     lines = ended.out.splitlines()
     assert "can be right at most 74 times in 100" in lines[2]
     assert [line.partition(":")[0] for line in lines[3:6]] == ["cost", "error to expect", "public"]
-    assert "was read and nothing was released" in ended.err
-    assert cli(*words, "--dry-run", "--json").json["losses"] == {"anyone": "1"}
+    assert "nothing private was read and nothing was released" in ended.err
+    dry = cli(*words, "--dry-run")
+    assert (dry.code, dry.out) == (0, ended.out)
+    assert "ledger: " in dry.err
+    assert cli(*planned(words), "--json").json["epsilon"] == "1"
 
 
-def test_a_plan_states_what_the_release_then_states(cli) -> None:
-    for words, more in (((*HUB, "--nodes", "nodes.txt"), []), (MEDIAN, ["--population", "17"])):
-        told = cli(*words, *more, "--dry-run", "--json").json
-        done = cli(*words, "--yes", "--json").json
-        for field in ("losses", "right_at_most", "error", "public"):
-            assert told[field] == done[field]
+@pytest.mark.parametrize("words", [MEDIAN, NUMBER], ids=lambda words: words[1])
+def test_a_dry_run_says_what_the_ledger_would_refuse(cli, words) -> None:
+    assert cli(*words, "--data-set", "pay", "--total", "1.5", "--yes").code == 0
+    told = cli(*words, "--data-set", "pay", "--dry-run", "--json").json
+    assert (told["allowed"], told["missing"]) == (False, "0.5")
+    ended = cli(*words, "--data-set", "pay", "--yes")
+    assert (ended.code, ended.out) == (3, "")
+    assert "asked for epsilon 1, 0.5 is left, 0.5 is missing" in ended.err
+    less = [line for line in ended.err.splitlines() if "to spend less: reticent" in line]
+    assert cli(*shlex.split(less[0].partition("reticent ")[2])).code == 0
 
 
 def test_an_answer_is_asked_for_after_the_consequences(cli, monkeypatch) -> None:
@@ -282,6 +293,17 @@ def test_an_answer_is_asked_for_after_the_consequences(cli, monkeypatch) -> None
     assert "nothing was released" in ended.err
 
 
+@pytest.mark.parametrize("words", [(*HUB, "--k", "2"), MEDIAN, NUMBER], ids=lambda words: words[1])
+def test_a_key_repeats_value_and_card(cli, words) -> None:
+    first = cli(*words, "--key", "a", "--yes", "--json").json
+    again = cli(*words, "--key", "a", "--yes", "--json").json
+    assert (first["replayed"], again["replayed"]) == (False, True)
+    assert first["spent"] == again["spent"] == "1"
+    assert (first["value"], first["card"]) == (again["value"], again["card"])
+    other = cli(*words, "--epsilon", "2", "--key", "a", "--yes")
+    assert (other.code, other.out) == (2, "")
+
+
 # Refusals
 
 
@@ -289,31 +311,26 @@ def test_an_answer_is_asked_for_after_the_consequences(cli, monkeypatch) -> None
     ("words", "said"),
     [
         ((*HUB, "--epsilon", "0"), "--epsilon must be positive"),
-        ((*HUB, "--columns", "a"), "--columns must be two names"),
-        ((*HUB, "--columns", "a,b"), "links.csv must have two columns called a,b"),
-        ((*HUB, "--node-column", "a"), "--node-column needs --nodes"),
-        ((*HUB, "--nodes", "nodes.txt", "--node-column", "a"), "is for a table"),
+        ((*HUB, "--k", "two"), "--k must be a whole number of at least 1"),
+        ((*HUB, "--columns", "a"), "--columns must be ROLE=COLUMN"),
+        ((*HUB, "--columns", "source=a"), "links.csv has no column called 'a'"),
+        ((*HUB, "--columns", "value=a"), "--columns must be roles of columns"),
         ((*HUB, "--nodes", "none.txt"), "none.txt cannot be used"),
-        ((*HUB, "--nodes", "empty.txt"), "names no nodes"),
+        ((*HUB, "--nodes", "empty.txt"), "a table that names some"),
         ((*HUB, "--out", "set.txt"), "must be named .csv, .json, .parquet"),
-        (("select", "influencers", "none.csv", *HUB[3:]), "none.csv cannot be used"),
-        (("select", "influencers", "empty.csv", *HUB[3:]), "fewer than two nodes"),
-        (("select", "influencers", "links.csv", "--epsilon", "1"), "Missing option '--bound'"),
-        ((*MEDIAN, "--p", "1"), "--p must be between 0 and 1"),
-        ((*MEDIAN, "--upper", "-1"), "upper must be positive"),
-        ((*MEDIAN, "--column", "age"), "pay.csv has no column called 'age'"),
-        ((*MEDIAN, "--column", "who"), "cannot name people and be their value"),
-        ((*MEDIAN, "--step", "1"), "--step is for --number only"),
-        ((*MEDIAN, "--way", "adaptive"), "--way adaptive does not go"),
-        ((*MEDIAN, "--population", "9"), "--population is for --dry-run only"),
-        ((*MEDIAN, "--number"), "--id is not for --number"),
-        ((*NUMBER[:-2],), "--number needs --step"),
-        ((*NUMBER, "--lower", "100"), "--upper must be above --lower"),
-        ((*NUMBER, "--lower", "x"), "lower must be a finite number"),
-        ((*NUMBER, "--step", "0.000001"), "step must be one that gives 2 to"),
-        ((*MEDIAN[:-2],), "pay.csv has several columns"),
-        ((*MEDIAN[:-1], "pay", "--column", "who"), "must name each person of pay.csv once"),
-        (("select", "percentile", "none.csv", *MEDIAN[3:]), "none.csv cannot be used"),
+        (("release", "top-nodes", "none.csv", *HUB[3:]), "none.csv cannot be used"),
+        (("release", "top-nodes", "empty.csv", *HUB[3:]), "nodes must be two or more"),
+        (("release", "top-nodes", "links.csv", "--epsilon", "1"), "Missing option '--bound'"),
+        ((*MEDIAN, "--q", "1"), "--q must be between 0 and 1"),
+        ((*MEDIAN, "--upper", "-1"), "--upper must be positive"),
+        ((*MEDIAN, "--columns", "value=age"), "pay.csv has no column called 'age'"),
+        ((*MEDIAN, "--columns", "person=pay,value=pay"), "has one column for two roles"),
+        ((*MEDIAN, "--columns", "person=pay,value=who"), "names each person once"),
+        ((*NUMBER, "--lower", "100"), "--upper must be above lower"),
+        ((*NUMBER, "--lower", "x"), "--lower must be a finite number"),
+        ((*NUMBER, "--step", "0.000001"), "--step must be one that gives 2 to"),
+        ((*MEDIAN[:-2],), "has no column called 'value'"),
+        (("release", "percentile", "none.csv", *MEDIAN[3:]), "none.csv cannot be used"),
     ],
     ids=str,
 )
@@ -326,6 +343,7 @@ def test_wrong_usage_is_a_sentence_without_data(cli, here, words, said) -> None:
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err
     assert "  next: reticent" in ended.err
+    assert "spent" not in ended.err
     for private in (CANARY, SECRET, "much", "n0", "w3"):
         assert private not in ended.err
 

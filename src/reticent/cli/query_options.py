@@ -1,0 +1,122 @@
+"""Options of a query as options of a command, from the query's own declaration.
+
+Not here  what the commands do (queries.py), the declarations (queries/).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from reticent.cli.failures import Failure
+from reticent.errors import ParameterError
+from reticent.queries.base import Query
+from reticent.queries.inputs import Table
+from reticent.queries.options import Option, OptionKind, plain
+
+_FORMS = ".csv, .csv.gz or .parquet with a header line"
+_NOT_SAID = frozenset({"data", "names", "kind"})  # parameters that are no options
+
+
+def parameter(name: str, hint: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    """A parameter of a command's function."""
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=hint)
+
+
+def of_inputs(query: type[Query], *, public: bool = False) -> Iterable[inspect.Parameter]:
+    """The tables: the first is an argument, others are options; for a plan ``public`` ones only."""
+    for place, (name, table) in enumerate(query.inputs.items()):
+        if public and not table.public:
+            continue
+        told = f"{table.help} {_FORMS}: {_roles(table)}"
+        if place == 0:
+            argument = typer.Argument(help=told, metavar=name.upper())
+            yield parameter(f"table_{name}", Annotated[Path, argument])
+        else:
+            asked = typer.Option(f"--{name}", help=told, metavar="FILE")
+            if table.required:
+                yield parameter(f"table_{name}", Annotated[Path, asked])
+            else:
+                yield parameter(f"table_{name}", Annotated[Path | None, asked], None)
+
+
+def _roles(table: Table) -> str:
+    told = []
+    for name, role in table.roles.items():
+        others = f" or {', '.join(role.aliases)}" if role.aliases else ""
+        own = "; any name if it is the only column" if role.sole else ""
+        told.append(f"{name}{others} ({role.help.rstrip('.')}{own})")
+    return "columns " + ", ".join(told) + "."
+
+
+def of_options(query: type[Query]) -> Iterable[inspect.Parameter]:
+    """The options; those that must be given come first."""
+    for one in sorted(query.options(), key=lambda option: not option.required):
+        asked = typer.Option(
+            spelling(one.name),
+            help=one.help,
+            metavar=None if _listed(one.kind) else one.kind.metavar,
+        )
+        yield parameter(one.name, Annotated[_hint(one), asked], _default(one))
+
+
+def spelling(name: str) -> str:
+    """How an option is typed."""
+    return f"--{name.replace('_', '-')}"
+
+
+def _listed(kind: OptionKind) -> bool:
+    return bool(kind.choices) or kind.flag
+
+
+def _hint(one: Option) -> Any:
+    if one.kind.flag:
+        return bool
+    words = {word.replace("-", "_"): word for word in one.kind.choices}
+    hint: Any = StrEnum(one.name.title(), words) if words else str
+    return hint if one.required or one.default is not None else hint | None
+
+
+def _default(one: Option) -> Any:
+    if one.required:
+        return inspect.Parameter.empty
+    if one.default is None or one.kind.flag or one.kind.choices:
+        return one.default
+    return str(plain(one.kind.read(one.default, one.name)))
+
+
+def asked(query: type[Query], given: Mapping[str, Any]) -> Query:
+    """The query that was typed."""
+    held = {one.name: given[one.name] for one in query.options()}
+    return query(**{n: str(v) if isinstance(v, StrEnum) else v for n, v in held.items()})
+
+
+def tables(query: type[Query], given: Mapping[str, Any]) -> dict[str, Path]:
+    """The files that were typed, by table."""
+    found = {name: given.get(f"table_{name}") for name in query.inputs}
+    return {name: path for name, path in found.items() if path is not None}
+
+
+def chosen(columns: str | None) -> dict[str, str]:
+    """``--columns person=who,value=pay`` as a mapping."""
+    found = {}
+    for pair in columns.split(",") if columns else ():
+        role, mark, name = pair.partition("=")
+        if not (mark and role.strip() and name.strip()):
+            raise Failure(f"--columns must be ROLE=COLUMN, as value=pay, got {pair!r}")
+        found[role.strip()] = name.strip()
+    return found
+
+
+def as_typed(error: ParameterError) -> Failure | ParameterError:
+    """An error about an option, as it is typed."""
+    if error.name in _NOT_SAID or not error.name.replace("_", "").isalpha():
+        return error
+    got = f", got {error.value!r}" if isinstance(error.value, (str, int)) else ""
+    return Failure(f"{spelling(error.name)} must be {error.rule}{got}")

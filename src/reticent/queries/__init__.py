@@ -1,0 +1,11 @@
+"""What can be asked: one declaration for each kind, from which every surface is made.
+
+base        a query, its public terms, what it reads, its answer
+options     the options of a query: how each is read, written and shown
+inputs      the tables of a query and the roles of their columns
+binding     files, frames and arrays as these tables
+run         terms, agree, charge, draw, keep, open: one runner
+publish     the one place where an answer becomes text, JSON, CSV or Parquet
+plans       what a release would cost, in words
+registry    which kinds there are
+"""

@@ -1,0 +1,237 @@
+"""A query, its public terms, and its answer: the contract that every surface is made from.
+
+Not here  the kinds (one file each), the runner (run.py), the publisher (publish.py).
+
+A query holds options, no data. ``terms`` fixes everything public before private data are read; what
+they ``read`` is drawn from once, sealed, and opened when its charge and its answer are durable.
+Modules of this folder import NumPy when they work, not when they load.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from reticent.errors import ParameterError
+from reticent.queries.options import Option, plain
+
+if TYPE_CHECKING:
+    from reticent.guarantees.card import Budget, Card, Scope
+    from reticent.ledger import Ledger
+    from reticent.mechanisms.base import Mechanism
+    from reticent.noise import Source
+    from reticent.queries.binding import Bound
+    from reticent.queries.inputs import Table
+    from reticent.queries.plans import Plan
+    from reticent.rational import Number
+
+Progress = Callable[[float], object]
+"""Told the share of the work that is done, from 0 to 1."""
+
+
+class Shape(StrEnum):
+    """What one answer is about."""
+
+    PER_PERSON = "each person"
+    PER_PAIR = "each pair"
+    WHOLE = "the whole"
+
+
+class Pays(StrEnum):
+    """Whose budget a release is charged to."""
+
+    PERSON = "each person"
+    DATA_SET = "the data set"
+    NOBODY = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """What terms may know besides the query: how many there are, what they are called.
+
+    None where it is not known, as in a plan. ``declared``: the names were given, not found.
+    """
+
+    count: int | None = None
+    names: Sequence[str] | None = field(default=None, repr=False)
+    declared: bool = False
+
+
+class Terms(ABC):
+    """Everything public about a release."""
+
+    __slots__ = ()
+    columns: ClassVar[tuple[str, ...]]
+    """Of the table that an answer is as CSV; the number of rows is public, too."""
+    mechanism: Mechanism[Any]
+
+    @property
+    @abstractmethod
+    def what(self) -> str:
+        """What is released, in words."""
+
+    @property
+    def error(self) -> str:
+        """How wrong the answer is, from public facts."""
+        return self.mechanism.utility().sentence
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What to say before anything is spent."""
+        return ()
+
+    @property
+    @abstractmethod
+    def public(self) -> tuple[str, ...]:
+        """What the promise takes as public."""
+
+    @abstractmethod
+    def scope(self) -> Scope:
+        """Whom it protects, against whom, and against whom not."""
+
+    @abstractmethod
+    def draw(self, tables: Mapping[str, Bound], source: Source, progress: Progress) -> Any:
+        """The answer, sealed: in a form that a ledger can keep; it is shown by ``show``."""
+
+    @abstractmethod
+    def show(self, kept: Any) -> Any:
+        """The answer in the user's terms."""
+
+    @abstractmethod
+    def rows(self, value: Any) -> list[tuple[Any, ...]]:
+        """What was shown, as rows in canonical order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query(ABC):
+    """What is asked, without any data. Equal options make equal queries."""
+
+    kind: ClassVar[str]
+    shape: ClassVar[Shape]
+    pays: ClassVar[Pays]
+    inputs: ClassVar[Mapping[str, Table]]
+    counted: ClassVar[str]
+    """What ``count`` of a plan counts."""
+    absent: ClassVar[Mapping[str, str]] = {}
+    """Surfaces and verbs that it is not on, and why."""
+
+    def __post_init__(self) -> None:
+        for one in self.options():
+            read = one.kind.read(getattr(self, one.name), one.name)
+            object.__setattr__(self, one.name, read)
+        self.check()
+
+    def check(self) -> None:
+        """Refuse options that do not go together."""
+        return
+
+    @classmethod
+    def options(cls) -> tuple[Option, ...]:
+        """The options, as every surface shows them."""
+        return tuple(
+            Option(one.name, one.metadata["help"], one.metadata["kind"], one.default)
+            for one in dataclasses.fields(cls)
+        )
+
+    @classmethod
+    def about(cls) -> str:
+        """The first line of its documentation."""
+        return (cls.__doc__ or "").partition("\n")[0]
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON holds it; ``of_plain`` makes an equal one."""
+        return {"kind": self.kind} | {
+            one.name: plain(getattr(self, one.name)) for one in self.options()
+        }
+
+    @classmethod
+    def of_plain(cls, told: Mapping[str, Any]) -> Self:
+        """From ``to_plain``."""
+        given = dict(told)
+        if given.pop("kind", cls.kind) != cls.kind:
+            raise ParameterError("kind", cls.kind, told["kind"])
+        known = {one.name for one in cls.options()}
+        if not given.keys() <= known:
+            raise ParameterError("query", f"one with {', '.join(sorted(known))}", "other options")
+        return cls(**given)
+
+    @abstractmethod
+    def terms(self, public: Public) -> Terms:
+        """Everything public about a release of this query."""
+
+    @abstractmethod
+    def facts(self, tables: Mapping[str, Bound]) -> Public:
+        """What of the tables is public: their shape, declared names."""
+
+    def plan(
+        self,
+        public: Mapping[str, Any] | None = None,
+        *,
+        count: int | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> Plan:
+        """What a release would cost and how wrong it would be; nothing private is read.
+
+        ``public`` are tables that are public, by name. Without them ``count`` is how many there are
+        of what is counted, if you know that without looking.
+        """
+        from reticent.queries.plans import plan
+
+        return plan(self, public or {}, count, columns)
+
+    def release(
+        self,
+        data: Any,
+        *,
+        columns: Mapping[str, str] | None = None,
+        ledger: Ledger | str | Path | None = None,
+        data_set: str | None = None,
+        total: Number | None = None,
+        key: str | None = None,
+        source: Source | None = None,
+    ) -> Answer:
+        """Release an answer about ``data``: a file, a frame, columns by name, or several of these.
+
+        ``columns`` says which column plays which role. With a ``ledger`` the release is charged to
+        ``data_set`` before it is drawn, up to ``total`` if you give one, and the same ``key``
+        repeats its answer at no further charge. Without a ledger it is yours to count what was
+        lost.
+        """
+        from reticent.queries.run import release
+
+        return release(
+            self,
+            data,
+            columns=columns,
+            ledger=ledger,
+            data_set=data_set,
+            total=total,
+            key=key,
+            source=source,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What was released: the value, its guarantee card, and what it cost now."""
+
+    query: Query
+    value: Any
+    card: Card = field(repr=False)
+    spent: str
+    """Epsilon that was charged by this call; "0" if the answer was repeated."""
+    key: str | None = None
+    replayed: bool = False
+    terms: Terms = field(kw_only=True, repr=False)
+
+    @property
+    def budget(self) -> Budget:
+        """What the account had spent in all when this was released, and its limit."""
+        if self.card.budget is None:
+            raise ParameterError("answer", "one that a ledger has counted", "another")
+        return self.card.budget

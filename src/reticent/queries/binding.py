@@ -1,0 +1,183 @@
+"""Files, frames and arrays as the tables that a query declares.
+
+Not here  the declarations (inputs.py), formats of files (data/).
+
+The names and types of columns are public: a column that is missing, or holds text where numbers
+are declared, is refused before anything is read. Cells are private: each is read by itself, what
+is no number is missing, and no cell is part of an error. A CSV file has no types, so each of its
+cells is read as its column is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reticent.data.frames import NUMBERS, Frame
+from reticent.data.interactions import TableError
+from reticent.data.labels import text_of
+from reticent.data.people_tables import read_people
+from reticent.errors import require
+from reticent.mechanisms.reading import read_reals
+from reticent.queries.inputs import Cells, Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bound:
+    """A table whose columns are known by their roles: numbers as floats, names as text or None."""
+
+    called: str
+    columns: Mapping[str, NDArray[Any]]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __repr__(self) -> str:
+        return f"Bound({self.called!r}, {len(self.columns)} columns)"  # cells are private
+
+    def __getitem__(self, role: str) -> NDArray[Any]:
+        return self.columns[role]
+
+    def __contains__(self, role: str) -> bool:
+        return role in self.columns
+
+
+def bind(
+    inputs: Mapping[str, Table], data: Any, columns: Mapping[str, str] | None
+) -> dict[str, Bound]:
+    """Every table of a query; ``data`` is one of them, or all of them by name."""
+    given = data if _by_name(inputs, data) else {next(iter(inputs)): data}
+    chosen = _by_table(inputs, columns or {})
+    for name, table in inputs.items():
+        require(name in given or not table.required, "data", "other tables", f"with {name}")
+    return {
+        name: _table(name, inputs[name], held, chosen.get(name, {}))
+        for name, held in given.items()
+        if held is not None
+    }
+
+
+def _by_name(inputs: Mapping[str, Table], data: Any) -> bool:
+    """Whether data are tables by name, not columns by name."""
+    if not isinstance(data, Mapping) or not data or not data.keys() <= inputs.keys():
+        return False
+    roles = {role for table in inputs.values() for role in table.roles}
+    return not data.keys() <= roles
+
+
+def _by_table(inputs: Mapping[str, Table], columns: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """``columns`` by table: a role, or "table.role" where several tables have it."""
+    found: dict[str, dict[str, str]] = {}
+    for given, column in columns.items():
+        table, _, role = given.rpartition(".")
+        owners = [n for n, one in inputs.items() if role in one.roles and table in ("", n)]
+        known = ", ".join(role for one in inputs.values() for role in one.roles)
+        require(len(owners) == 1, "columns", given, f"roles of columns ({known}), as value=pay")
+        found.setdefault(owners[0], {})[role] = column
+    return found
+
+
+def _table(name: str, table: Table, held: Any, chosen: Mapping[str, str]) -> Bound:
+    columns = _columns(name, table, held)
+    return Bound(columns.called, _roles(columns, table, chosen))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Columns:
+    """Columns by the name they have, whatever holds them."""
+
+    called: str
+    names: Sequence[str]
+    held: Any
+    untyped: bool = False  # all text, as in a CSV file
+
+    def cells(self, name: str, cells: Cells) -> NDArray[Any]:
+        if isinstance(self.held, Frame):
+            column = self.held.named(name)
+            if cells is Cells.NUMBER:
+                return read_reals(self.held.numbers(column), len(self.held))
+            return _names(self.held.cells(column))
+        found = self.held[name]
+        if cells is Cells.NAME:
+            return _names(found)
+        text = isinstance(found, np.ndarray) and found.dtype.kind not in "biufO"
+        require(not text or self.untyped, "columns", "text", NUMBERS)
+        return read_reals(found, len(found))
+
+
+def _names(cells: Any) -> NDArray[Any]:
+    found = np.empty(len(cells), dtype=object)
+    found[:] = [text_of(cell) for cell in (cells.tolist() if hasattr(cells, "tolist") else cells)]
+    return found
+
+
+def _columns(name: str, table: Table, held: Any) -> _Columns:
+    """What a file, a frame, a mapping of columns or one column alone holds."""
+    if isinstance(held, (str, Path)):
+        path = Path(held)
+        if path.name.casefold().endswith(".parquet"):
+            from importlib import import_module
+
+            frame = Frame.of(import_module("pyarrow.parquet").read_table(path))
+            return _Columns(path.name, [str(one) for one in frame.names], frame)
+        needed = list(table.roles)
+        if path.suffix.casefold() == ".txt" and len(needed) == 1:  # a name in each line
+            return _Columns(path.name, needed, {needed[0]: _lines(path)}, untyped=True)
+        people = read_people(path)
+        return _Columns(path.name, list(people.columns), people.columns, untyped=True)
+    if isinstance(held, Mapping):
+        lengths = {len(cells) for cells in held.values()}
+        require(len(lengths) == 1, "data", "others", "columns of one length")
+        return _Columns(name, [str(one) for one in held], held)
+    needed = [role for role, one in table.roles.items() if one.required]
+    alone = np.ndim(held) == 1 if isinstance(held, (np.ndarray, list, tuple)) else False
+    if alone:
+        require(len(needed) == 1, "data", "one column", f"a table with {', '.join(needed)}")
+        return _Columns(name, needed, {needed[0]: held})
+    frame = Frame.of(held)
+    return _Columns(name, [str(one) for one in frame.names], frame)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise TableError(path.name, "is not text in UTF-8") from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """The column of each role that is there."""
+    spelt = {name.strip().casefold(): name for name in held.names}
+    require(len(spelt) == len(held.names), "data", "others", "columns of different names")
+    found: dict[str, str] = {}
+    for role, about in table.roles.items():
+        wanted = [chosen[role]] if role in chosen else [role, *about.aliases]
+        known = [
+            spelt[name.strip().casefold()] for name in wanted if name.strip().casefold() in spelt
+        ]
+        if known:
+            found[role] = known[0]
+        elif role in chosen:
+            raise TableError(held.called, f"has no column called {chosen[role].strip()!r}")
+    left = [name for name in held.names if name not in found.values()]
+    for role, about in table.roles.items():
+        if role not in found and about.sole and len(left) == 1:
+            found[role] = left.pop()
+    for role, about in table.roles.items():
+        if about.required and role not in found:
+            raise TableError(held.called, f"has no column called {role!r}: {_say(role)}")
+    if len(set(found.values())) < len(found):
+        raise TableError(held.called, "has one column for two roles: name them apart")
+    return {role: held.cells(name, table.roles[role].cells) for role, name in found.items()}
+
+
+def _say(role: str) -> str:
+    return f"say which one it is, as columns {role}=NAME"

@@ -1,0 +1,129 @@
+"""Options of a query: one declaration gives the argument, the command-line option, the JSON field.
+
+Not here  queries (base.py), how an option is typed in a shell (cli/queries.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from reticent.errors import ParameterError, require
+from reticent.rational import Number, budget, positive, rational, whole
+
+
+@dataclass(frozen=True, slots=True)
+class OptionKind:
+    """What an option may hold. ``read`` gives its one canonical value, or says what is wrong."""
+
+    metavar: str
+    read: Callable[[Any, str], Any]
+    choices: tuple[str, ...] = ()
+    flag: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A field of a query, as surfaces show it."""
+
+    name: str
+    help: str
+    kind: OptionKind
+    default: Any = MISSING
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is MISSING
+
+
+def option(help: str, kind: OptionKind, *, default: Any = MISSING) -> Any:
+    """A field of a query class; ``kind`` says what it may hold."""
+    about = {"help": help, "kind": kind}
+    return field(metadata=about) if default is MISSING else field(default=default, metadata=about)
+
+
+def exact_text(value: Fraction) -> str:
+    """A number without loss: as a decimal where one ends, else as a ratio.
+
+    >>> exact_text(Fraction(1, 2)), exact_text(Fraction(200000)), exact_text(Fraction(1, 3))
+    ('0.5', '200000', '1/3')
+    """
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest > 1:
+        return str(value)
+    decimal = Decimal(value.numerator) / Decimal(value.denominator)
+    return f"{decimal:f}" if Fraction(decimal) == value else str(value)
+
+
+def fine(width: Fraction, points: int) -> Fraction:
+    """The largest of 1, 2 and 5 times a power of ten that fits so often into ``width``.
+
+    >>> [exact_text(fine(Fraction(width), 1000)) for width in ("200000", "1", "0.3")]
+    ['200', '0.001', '0.0002']
+    """
+    most, power = width / points, Fraction(1)
+    while power > most:
+        power /= 10
+    while power * 10 <= most:
+        power *= 10
+    return max(power * times for times in (1, 2, 5) if power * times <= most)
+
+
+def plain(value: Any) -> Any:
+    """An option as JSON holds it; exact numbers are text."""
+    return exact_text(value) if isinstance(value, Fraction) else value
+
+
+def _share(value: Number, name: str) -> Fraction:
+    exact = rational(value, name)
+    require(0 < exact < 1, name, value, "between 0 and 1")
+    return exact
+
+
+def _flag(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise ParameterError(name, "true or false", value)
+    return value
+
+
+def count(*, least: int = 1, metavar: str = "N") -> OptionKind:
+    """A whole number."""
+
+    def read(value: Any, name: str) -> int:
+        digits = isinstance(value, str) and value.isascii() and value.isdigit()
+        return whole(int(value) if digits and len(value) < 19 else value, name, least=least)
+
+    return OptionKind(metavar, read)
+
+
+def choice(*names: str) -> OptionKind:
+    """One of some words."""
+
+    def read(value: Any, name: str) -> str:
+        require(value in names, name, value, f"one of {', '.join(names)}")
+        return str(value)
+
+    return OptionKind("|".join(names), read, choices=names)
+
+
+def perhaps(kind: OptionKind) -> OptionKind:
+    """The same, or nothing: then the query chooses."""
+
+    def read(value: Any, name: str) -> Any:
+        return None if value is None else kind.read(value, name)
+
+    return OptionKind(kind.metavar, read, kind.choices, kind.flag)
+
+
+BUDGET = OptionKind("E", budget)
+EXACT = OptionKind("X", rational)
+POSITIVE = OptionKind("X", positive)
+SHARE = OptionKind("Q", _share)
+FLAG = OptionKind("", _flag, flag=True)

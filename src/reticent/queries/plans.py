@@ -1,0 +1,127 @@
+"""What a release would cost and tell, in words, before anything is read.
+
+Theory    docs/theory/guarantees.md, Theorem 4 (odds)
+Not here  asking for agreement (cli/plan.py), what a budget has left (cli/charging.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reticent.amounts import NANO, show_nano
+from reticent.errors import require
+
+if TYPE_CHECKING:
+    from reticent.queries.base import Query, Terms
+
+MUCH = 5 * NANO
+LITTLE = "this is little worst-case protection"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a release would cost and how wrong it would be; printed, it is a few sentences."""
+
+    kind: str
+    what: str
+    charge: int  # nano-epsilon
+    question: str
+    error: str
+    public: tuple[str, ...]
+    cautions: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What would be released, as a sentence starts."""
+        return self.what[:1].upper() + self.what[1:]
+
+    @property
+    def epsilon(self) -> str:
+        """What is lost, as exact text."""
+        return show_nano(self.charge)
+
+    @property
+    def right_at_most(self) -> str:
+        """Times in 100 that somebody who was undecided can be right, rounded up."""
+        from reticent.guarantees.card import right_at_most
+
+        return right_at_most(self.charge)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """As sentences, what follows from the release before what it is made of."""
+        return [
+            self.title,
+            "",
+            self.gain(),
+            f"cost: {self.cost()}",
+            f"error to expect: {self.error}",
+            *(f"public: {what}" for what in self.public),
+            *self.warnings(),
+        ]
+
+    def warnings(self) -> list[str]:
+        """The cautions."""
+        return [f"caution: {'; '.join(self.cautions)}"] if self.cautions else []
+
+    def gain(self) -> str:
+        """What who looks can gain."""
+        return (
+            f"Whoever sees the result and was undecided (50 in 100) about {self.question} can be "
+            f"right at most {self.right_at_most} times in 100."
+        )
+
+    def consequence(self) -> str:
+        """What who looks can gain, and what they may know anyway."""
+        return f"{self.gain()} Taken as public: {'; '.join(self.public)}."
+
+    def cost(self) -> str:
+        """In one line."""
+        return f"epsilon {self.epsilon}"
+
+    def fields(self) -> dict[str, Any]:
+        """For JSON; amounts are text, so that nothing is rounded."""
+        return {
+            "epsilon": self.epsilon,
+            "right_at_most": self.right_at_most,
+            "error": self.error,
+            "public": list(self.public),
+            "cautions": list(self.cautions),
+        }
+
+
+def plan(
+    query: Query,
+    public: Mapping[str, Any],
+    count: int | None,
+    columns: Mapping[str, str] | None,
+) -> Plan:
+    """From public facts alone: tables that are declared to be public, or a number."""
+    from reticent.queries.base import Public
+    from reticent.queries.binding import bind
+
+    known = Public(count)
+    if public:
+        inputs = {name: table for name, table in query.inputs.items() if table.public}
+        require(public.keys() <= inputs.keys(), "public", "others", "public tables of this query")
+        known = query.facts(bind(inputs, dict(public), columns))
+    return plan_of(query, query.terms(known))
+
+
+def plan_of(query: Query, terms: Terms) -> Plan:
+    """What terms say."""
+    loss: Any = terms.mechanism.guarantee()
+    little = (LITTLE,) if loss.overall > MUCH else ()
+    return Plan(
+        query.kind,
+        terms.what,
+        loss.overall,
+        loss.unit.question,
+        terms.error,
+        terms.public,
+        (*terms.cautions, *little),
+    )

@@ -1,0 +1,77 @@
+"""The one publisher: an answer as text, JSON, CSV or Parquet, in a form fixed by its terms.
+
+Not here  what is in an answer (each query), guarantee cards as pages (guarantees/card_views.py).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reticent.errors import require
+
+if TYPE_CHECKING:
+    from reticent.queries.base import Answer
+
+SCHEMA = "answer/1"
+
+
+def as_csv(answer: Answer) -> str:
+    """A header line and the rows."""
+    text = io.StringIO()
+    rows = answer.terms.rows(answer.value)
+    csv.writer(text, lineterminator="\n").writerows([answer.terms.columns, *rows])
+    return text.getvalue()
+
+
+def fields(answer: Answer) -> dict[str, Any]:
+    """For JSON: what was asked and what was answered."""
+    return {"query": answer.query.to_plain(), "value": answer.value}
+
+
+def as_json(answer: Answer) -> str:
+    """The answer with its card."""
+    card = answer.card.model_dump(mode="json", by_alias=True)
+    told = {"schema": SCHEMA, **fields(answer), "card": card}
+    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+
+
+def as_parquet(answer: Answer) -> bytes:
+    """The rows as a table; types follow from the terms, since every answer has its columns."""
+    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    rows = answer.terms.rows(answer.value)
+    held = {name: [row[j] for row in rows] for j, name in enumerate(answer.terms.columns)}
+    packed = io.BytesIO()
+    parquet.write_table(arrow.table(held), packed)
+    return packed.getvalue()
+
+
+_FORMS: dict[str, Callable[[Answer], str | bytes]] = {
+    ".csv": as_csv,
+    ".json": as_json,
+    ".parquet": as_parquet,
+}
+FORMATS = tuple(_FORMS)
+
+
+def check(out: Path | None) -> None:
+    """Refuse, before anything is spent, a file that could not be written."""
+    if out is None:
+        return
+    require(out.suffix in _FORMS, "out", out.name, f"named {', '.join(_FORMS)}")
+    require(not out.exists(), "out", out.name, "a name that is not taken")
+    folder = out.absolute().parent
+    require(
+        os.access(folder, os.W_OK | os.X_OK), "out", out.name, "in a folder that can be written"
+    )
+
+
+def packed(answer: Answer, suffix: str) -> str | bytes:
+    """What a file of this form holds."""
+    return _FORMS[suffix](answer)

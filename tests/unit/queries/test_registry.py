@@ -1,0 +1,167 @@
+"""Every kind, on every surface it says it is on: the same value and the same promise."""
+
+import csv
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import reticent as rt
+from reticent.errors import ParameterError
+from reticent.noise import Source
+from reticent.queries import registry
+from reticent.queries.base import Query
+
+PAY = [("ann", 20), ("bob", 35), ("cid", 41), ("dan", 58), ("eve", 90)]
+LINKS = [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("d", "e")]
+SEEN = [("ann", "north", 5), ("ann", "south", 2), ("bob", "north", 9), ("cid", "west", 1)]
+SAMPLES = {
+    "counts": (
+        rt.Counts(epsilon=1, records=2, upper=10),
+        {
+            "table": (("person", "category", "value"), SEEN),
+            "categories": (("category",), [("north",), ("south",)]),
+        },
+    ),
+    "quantile": (rt.Quantile(epsilon=2, upper=100), {"table": (("pay",), [(p,) for _, p in PAY])}),
+    "percentile": (rt.Percentile(epsilon="0.5", upper=100), {"table": (("person", "value"), PAY)}),
+    "top-nodes": (
+        rt.TopNodes(epsilon=1, bound=3, k=2),
+        {"edges": (("source", "target"), LINKS), "nodes": (("node",), [(n,) for n in "abcdef"])},
+    ),
+}
+"""A query and its tables, for each kind."""
+KINDS = list(registry.queries())
+WHERE = ("--data-set", "x", "--ledger", "shell.db")
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Writes the tables of a kind; the noise is the same in each run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Source, "system", classmethod(lambda _: Source.seeded(7)))
+
+    def write(kind: str) -> dict[str, Path]:
+        found = {}
+        for name, (heads, rows) in SAMPLES[kind][1].items():
+            found[name] = tmp_path / f"{name}.csv"
+            with found[name].open("w", newline="") as file:
+                csv.writer(file).writerows([heads, *rows])
+        return found
+
+    return write
+
+
+def typed(query: Query, tables: dict[str, Path]) -> list[str]:
+    """The query as one types it."""
+    words = []
+    for place, (name, path) in enumerate(tables.items()):
+        words += [str(path)] if place == 0 else [f"--{name}", str(path)]
+    for name, value in query.to_plain().items():
+        if name != "kind" and value not in (None, False):
+            option = f"--{name.replace('_', '-')}"
+            words += [option] if value is True else [option, str(value)]
+    return words
+
+
+def promise(card: dict) -> dict:
+    """What a card promises, without where and when it was made."""
+    return {name: card[name] for name in ("title", "words", "promise", "scope", "how", "event")}
+
+
+def test_every_kind_has_a_sample() -> None:
+    assert list(SAMPLES) == KINDS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_python_and_shell_release_the_same(cli, files, kind) -> None:
+    query, tables = SAMPLES[kind][0], files(kind)
+    answer = query.release(tables, ledger="python.db", data_set="x")
+    ended = cli("release", kind, *typed(query, tables), "--yes", "--json", *WHERE)
+    assert ended.code == 0, ended.err
+    assert ended.json["value"] == answer.value
+    assert ended.json["query"] == query.to_plain()
+    own = json.loads(answer.card.to_json())
+    assert promise(ended.json["card"]) == promise(own)
+    assert ended.json["card"]["budget"] == own["budget"]
+    assert ended.json["spent"] == answer.spent
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_python_and_shell_plan_the_same(cli, kind) -> None:
+    query = SAMPLES[kind][0]
+    ended = cli("plan", kind, *typed(query, {}), "--count", "6")
+    assert ended.code == 0, ended.err
+    assert ended.out == f"{query.plan(count=6)}\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_repeats_value_and_card_byte_by_byte(files, kind) -> None:
+    query, tables = SAMPLES[kind][0], files(kind)
+    given = {"ledger": "l.db", "data_set": "x", "key": "1"}
+    first, again = query.release(tables, **given), query.release(tables, **given)
+    assert (first.replayed, again.replayed) == (False, True)
+    assert (again.spent, again.value) == ("0", first.value)
+    assert first.card.to_json() == again.card.to_json()
+    with pytest.raises(rt.ReticentError, match="key"):
+        type(query)(**{**vars(query), "epsilon": 3}).release(tables, **given)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_query_is_plain_data(kind) -> None:
+    query = SAMPLES[kind][0]
+    told = json.loads(json.dumps(query.to_plain()))
+    assert registry.query_of(kind).of_plain(told) == query
+    assert hash(query) == hash(registry.query_of(kind).of_plain(told))
+    with pytest.raises(ParameterError):
+        type(query).of_plain({**told, "other": 1})
+    with pytest.raises(ParameterError):
+        type(query).of_plain({**told, "kind": "other"})
+
+
+def test_the_table_of_cells_is_the_registry(cli) -> None:
+    told = cli("queries", "--json").json["queries"]
+    assert [one["query"] for one in told] == KINDS
+    for one in told:
+        cells = {**one["verbs"], **one["surfaces"]}
+        assert all(cell is True or isinstance(cell, str) for cell in cells.values())
+        assert cells["plan"] is cells["release"] is cells["Python"] is cells["shell"] is True
+
+
+def test_a_kind_that_nobody_knows() -> None:
+    with pytest.raises(ParameterError, match="kind must be one of counts"):
+        registry.query_of("medians")
+
+
+def test_another_package_adds_a_kind(monkeypatch) -> None:
+    class Own(rt.Quantile):
+        """A kind of one's own."""
+
+        kind = "own"
+
+    class Point:
+        name = "own"
+
+        def __init__(self, made) -> None:
+            self.load = lambda: made
+
+    monkeypatch.setattr(registry, "entry_points", lambda group: [Point(Own)])
+    registry.queries.cache_clear()
+    assert registry.query_of("own") is Own
+    for wrong in (int, rt.Quantile):  # no query, and a kind that is taken
+        monkeypatch.setattr(registry, "entry_points", lambda group, made=wrong: [Point(made)])
+        registry.queries.cache_clear()
+        with pytest.raises(ParameterError, match="entry point"):
+            registry.queries()
+    monkeypatch.undo()
+    registry.queries.cache_clear()
+    assert "own" not in registry.queries()
+
+
+def test_options_have_one_value_each() -> None:
+    alike = [rt.Quantile(epsilon=e, upper=100) for e in (0.5, "0.5", "1/2", Fraction(1, 2))]
+    assert len(set(alike)) == 1
+    for wrong in ({"epsilon": 0}, {"q": 1}, {"upper": -1}, {"step": 0}, {"upper": "x"}):
+        with pytest.raises(ParameterError, match=f"^{next(iter(wrong))} must be"):
+            rt.Quantile(**{"epsilon": 1, "upper": 9, **wrong})
