@@ -55,7 +55,7 @@ EXAMPLES = {
         "reticent release quantile pay.csv --columns value=pay --upper 100 --epsilon 1 --yes"
     ),
     "release percentile": (
-        "reticent release percentile pay.csv --columns person=name,value=pay --upper 100 "
+        "reticent release percentile pay.csv --columns person=who,value=pay --upper 100 "
         "--epsilon 1 --yes"
     ),
     "compare influencers": (

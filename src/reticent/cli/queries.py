@@ -162,6 +162,8 @@ def _plan(asked: Query, given: dict[str, Any], outlook: Callable[[int], Outlook]
         return
     for line in made.lines():
         say(line)
+    for line in made.warnings():
+        talk(line)
     if seen is not None:
         talk(seen.line)
     talk("nothing private was read and nothing was released")

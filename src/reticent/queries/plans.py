@@ -50,7 +50,7 @@ class Plan:
         return right_at_most(self.charge)
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join([*self.lines(), *self.warnings()])
 
     def lines(self) -> list[str]:
         """As sentences, what follows from the release before what it is made of."""
@@ -61,7 +61,6 @@ class Plan:
             f"cost: {self.cost()}",
             f"error to expect: {self.error}",
             *(f"public: {what}" for what in self.public),
-            *self.warnings(),
         ]
 
     def warnings(self) -> list[str]:

@@ -93,7 +93,10 @@ def test_python_and_shell_plan_the_same(cli, kind) -> None:
     query = SAMPLES[kind][0]
     ended = cli("plan", kind, *typed(query, {}), "--count", "6")
     assert ended.code == 0, ended.err
-    assert ended.out == f"{query.plan(count=6)}\n"
+    made = query.plan(count=6)
+    assert ended.out.splitlines() == made.lines()
+    assert str(made).splitlines() == [*made.lines(), *made.warnings()]
+    assert all(line in ended.err for line in made.warnings())
 
 
 @pytest.mark.parametrize("kind", KINDS)
