@@ -35,9 +35,10 @@ class Bound:
 
     called: str
     columns: Mapping[str, NDArray[Any]]
+    rows: int
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
+        return self.rows
 
     def __repr__(self) -> str:
         return f"Bound({self.called!r}, {len(self.columns)} columns)"  # cells are private
@@ -86,7 +87,7 @@ def _by_table(inputs: Mapping[str, Table], columns: Mapping[str, str]) -> dict[s
 
 def _table(name: str, table: Table, held: Any, chosen: Mapping[str, str]) -> Bound:
     columns = _columns(name, table, held)
-    return Bound(columns.called, _roles(columns, table, chosen))
+    return Bound(columns.called, _roles(columns, table, chosen), len(columns))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -97,6 +98,10 @@ class _Columns:
     names: Sequence[str]
     held: Any
     untyped: bool = False  # all text, as in a CSV file
+
+    def __len__(self) -> int:
+        frame = isinstance(self.held, Frame)
+        return len(self.held) if frame else len(next(iter(self.held.values())))
 
     def cells(self, name: str, cells: Cells) -> NDArray[Any]:
         if isinstance(self.held, Frame):
@@ -130,7 +135,7 @@ def _columns(name: str, table: Table, held: Any) -> _Columns:
         needed = list(table.roles)
         if path.suffix.casefold() == ".txt" and len(needed) == 1:  # a name in each line
             return _Columns(path.name, needed, {needed[0]: _lines(path)}, untyped=True)
-        people = read_people(path)
+        people = read_people(path, empty=True)  # whether anybody is in it may be private
         return _Columns(path.name, list(people.columns), people.columns, untyped=True)
     if isinstance(held, Mapping):
         lengths = {len(cells) for cells in held.values()}

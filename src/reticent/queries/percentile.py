@@ -79,6 +79,7 @@ class Percentile(Query):
     def facts(self, tables: Mapping[str, Bound]) -> Public:
         """Who there is."""
         table = tables["table"]
+        require(len(table) > 0, "table", "an empty one", "one with some people")
         if "person" not in table:
             return Public(len(table), [f"row {line}" for line in range(1, len(table) + 1)])
         names = table["person"].tolist()

@@ -93,7 +93,8 @@ class Quantile(Query):
         return QuantileTerms(self, public, mechanism)
 
     def facts(self, tables: Mapping[str, Bound]) -> Public:
-        """How many people there are."""
+        """How many people there are; there must be some."""
+        require(len(tables["table"]) > 0, "table", "an empty one", "one with some people")
         return Public(len(tables["table"]))
 
 

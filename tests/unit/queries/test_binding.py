@@ -81,6 +81,25 @@ def test_one_column_is_no_table_of_links() -> None:
         rt.TopNodes(epsilon=1, bound=3).release(["a", "b"])
 
 
+def test_whether_anybody_is_in_a_table_is_private_unless_their_number_is_public(tmp_path) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text("person,category,value\n")
+    for data in (path, {"person": [], "category": [], "value": []}):
+        released = rt.Counts(epsilon=9).release(data, source=Source.seeded(1))
+        assert abs(released.value) < 9
+        given = {"edges": {"source": [], "target": []}, "nodes": ["a", "b"]}
+        assert len(rt.TopNodes(epsilon=9, bound=3, k=1).release(given).value) == 1
+        with pytest.raises(ReticentError, match="one with some people"):
+            QUERY.release(data)
+    with pytest.raises(ReticentError, match="one with some people"):
+        rt.Percentile(epsilon=1, upper=9).release(path)
+
+
+def test_records_are_counted_without_any_column() -> None:
+    counted = rt.Counts(epsilon=60, unit="record")
+    assert counted.release({"a": [1, 2], "b": [3, 4]}).value == 2
+
+
 def test_bound_tables_show_no_cells() -> None:
     held = bind(QUERY.inputs, {"value": PAY}, None)["table"]
     assert "20" not in repr(held)
