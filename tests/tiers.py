@@ -74,6 +74,7 @@ TIERS = (
         "figures of the papers, made small",
         (packages("cvxpy igraph implicit networkx sklearn", EXPERIMENTS),),
     ),
+    Tier("figures", "pictures: curves, histograms, mappings, trees"),
     Tier("compiled", "what compiles for long: profiles behind a histogram, the authors' gossip"),
     Tier("solvers", "agreement with general solvers", (packages("cvxpy", EXPERIMENTS),)),
     Tier("fuzz", "thousands of made-up inputs", (packages("schemathesis", DEV),)),

@@ -14,6 +14,8 @@ from reticent.report.selection_figures import Displaced, displacement_figure, ra
 from reticent.report.similarity_figures import RecallAt, recall_figure, similarity_error_figure
 from reticent.report.tree_figures import AccuracyAt, accuracy_figure
 
+pytestmark = pytest.mark.figures
+
 HOSTILE = '<script>alert("$x^{")</script> & \x00'
 EPSILONS = (0.01, 1.0, 100.0)
 

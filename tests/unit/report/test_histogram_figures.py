@@ -3,9 +3,13 @@
 import re
 from xml.etree import ElementTree
 
+import pytest
+
 from reticent.data.catalogue import Catalogue
 from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.report.histogram_figures import noise_figure, sharing_figure
+
+pytestmark = pytest.mark.figures
 
 FILMS = Catalogue.of([[1, 1], [0, 1]], attributes=("Crime & more", "Drama"))
 

@@ -20,6 +20,8 @@ from reticent.report.mapping_figures import (
     tradeoff_figure,
 )
 
+pytestmark = pytest.mark.figures
+
 HOSTILE = '<script>alert("$x^{")</script> & \x00'
 CURVE = [TradeOff(0, 0.4, 0.4), TradeOff(0.1, 0.1, 0.09), TradeOff(0.2, 0.0, 0.0)]
 TRADE = {

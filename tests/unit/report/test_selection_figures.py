@@ -10,6 +10,8 @@ from reticent.errors import ParameterError
 from reticent.mechanisms.comparison import Compared
 from reticent.report.selection_figures import ErrorAt, error_figure, overlap_figure
 
+pytestmark = pytest.mark.figures
+
 HOSTILE = '<script>alert("$x^{")</script> & \x00'
 SHARES = {"exponential": (0.0, 0.1, 1.0), "adaptive": (0.1, 0.9, 1.0), "degree": (0.1, 0.8, 0.9)}
 EPSILONS = (0.001, 1.0, 10000.0)

@@ -11,6 +11,8 @@ from reticent.report.tree_figures import tree_figure
 from reticent.tasks.columns import Column
 from reticent.tasks.trained_tree import Declared, TrainedTree, train
 
+pytestmark = pytest.mark.figures
+
 HOSTILE = '<script>alert("$x^{")</script> & \x00'
 MULTIWAY = {"split": "multiway", "stop": "size"}
 
