@@ -18,6 +18,7 @@ from reticent.ledger import LedgerError, open_ledger
 from reticent.noise import Source
 from reticent.preferences import Preferences
 from reticent.running.merging import TooLittleLeft
+from reticent.running.seals import Seal
 from reticent.running.staging import StagingError
 from reticent.spark import publishing, release_histograms
 from reticent.tasks.histogram_arrow import HistogramBatches
@@ -125,8 +126,10 @@ def test_the_output_says_public_facts_only(spark: Any, tmp_path: Path, ledger: A
     for private in (job.fingerprint, made.key):
         assert private.encode() not in shown
     (receipt,) = Path(f"{made.out}.unreleased/receipt").glob("*.txt")
-    told = json.loads(receipt.read_text())  # the control: there they are found
-    assert (told["key"], told["release"]) == (made.key, job.fingerprint)
+    told = json.loads(receipt.read_text())
+    assert job.fingerprint not in receipt.read_text()
+    keyed = Seal.of(ledger, None)(job.fingerprint)  # the control: under the ledger's secret
+    assert (told["key"], told["nonce"], told["release"]) == (made.key, None, keyed)
 
 
 def test_without_its_receipt_nothing_is_repeated(spark: Any, tmp_path: Path, ledger: Any) -> None:
