@@ -34,7 +34,8 @@ def of_inputs(query: type[Query], *, public: bool = False) -> Iterable[inspect.P
     for place, (name, table) in enumerate(query.inputs.items()):
         if public and not table.public:
             continue
-        told = f"{table.help} {_FORMS}: {_roles(table)}"
+        sentence, mark, default = table.help.partition("  [")
+        told = f"{sentence.rstrip('.')}: {_FORMS} and {_roles(table)}{mark}{default}"
         if place == 0:
             argument = typer.Argument(help=told, metavar=name.upper())
             yield parameter(f"table_{name}", Annotated[Path, argument])
@@ -51,8 +52,9 @@ def _roles(table: Table) -> str:
     for name, role in table.roles.items():
         others = f" or {', '.join(role.aliases)}" if role.aliases else ""
         own = "; any name if it is the only column" if role.sole else ""
-        told.append(f"{name}{others} ({role.help.rstrip('.')}{own})")
-    return "columns " + ", ".join(told) + "."
+        said = f"{role.help[:1].lower()}{role.help[1:].rstrip('.')}"
+        told.append(f"{name}{others} ({said}{own})")
+    return f"{'columns' if len(told) > 1 else 'a column'} {', '.join(told)}."
 
 
 def of_options(query: type[Query]) -> Iterable[inspect.Parameter]:

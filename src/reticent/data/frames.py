@@ -105,9 +105,14 @@ class Frame:
         return codes_of(column.to_list(), "columns")
 
     def numbers(self, name: Any) -> NDArray[Any]:
-        """A column of numbers; one of text is refused, for the type of a column is public."""
-        kind = self.table[name].dtype
-        good = kind.is_numeric() or _is(kind, "Boolean", "Object", "Unknown")
+        """A column of numbers; one of text is refused, for the type of a column is public.
+
+        A column of Python objects has no type. What it is called then depends on its cells, so it
+        is taken, and each cell is read by itself.
+        """
+        kind, held = self.table[name].dtype, self.table[name].to_native()
+        untyped = str(getattr(held, "dtype", "")).casefold() == "object"
+        good = untyped or kind.is_numeric() or _is(kind, "Boolean")
         require(good, "columns", str(kind), NUMBERS)
         return self.cells(name)
 

@@ -216,6 +216,14 @@ class Query(ABC):
         )
 
 
+class WholeQuery(Query):
+    """A query about a population: one answer, which the data set pays for."""
+
+    shape: ClassVar[Shape] = Shape.WHOLE
+    pays: ClassVar[Pays] = Pays.DATA_SET
+    absent: ClassVar[Mapping[str, str]] = {"HTTP": "about a population, not about one person"}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
     """What was released: the value, its guarantee card, and what it cost now."""

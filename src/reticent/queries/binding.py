@@ -79,8 +79,9 @@ def _by_table(inputs: Mapping[str, Table], columns: Mapping[str, str]) -> dict[s
     for given, column in columns.items():
         table, _, role = given.rpartition(".")
         owners = [n for n, one in inputs.items() if role in one.roles and table in ("", n)]
-        known = ", ".join(role for one in inputs.values() for role in one.roles)
-        require(len(owners) == 1, "columns", given, f"roles of columns ({known}), as value=pay")
+        known = ", ".join(f"{n}.{role}" for n, one in inputs.items() for role in one.roles)
+        rule = f"roles of columns ({known}); the table may be left out where one has the role"
+        require(len(owners) == 1, "columns", given, rule)
         found.setdefault(owners[0], {})[role] = column
     return found
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import require
-from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
+from reticent.queries.base import Progress, Public, Terms, WholeQuery
 from reticent.queries.inputs import Cells, Role, Table
 from reticent.queries.options import (
     BUDGET,
@@ -38,7 +38,7 @@ POINTS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counts(Query):
+class Counts(WholeQuery):
     """Counts of records, or sums of their values, by category.
 
     Categories are public: a table of them is declared, and records of others are left out. Without
@@ -48,8 +48,6 @@ class Counts(Query):
     """
 
     kind: ClassVar[str] = "counts"
-    shape: ClassVar[Shape] = Shape.WHOLE
-    pays: ClassVar[Pays] = Pays.DATA_SET
     counted: ClassVar[str] = "categories"
     inputs: ClassVar[Mapping[str, Table]] = {
         "table": Table(
@@ -67,7 +65,6 @@ class Counts(Query):
             required=False,
         ),
     }
-    absent: ClassVar[Mapping[str, str]] = {"HTTP": "about a population, not about one person"}
 
     epsilon: Number = option("Privacy budget of this release.", BUDGET)
     unit: str = option(

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import require
-from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
+from reticent.queries.base import Progress, Public, Terms, WholeQuery
 from reticent.queries.inputs import Cells, Role, Table
 from reticent.queries.options import BUDGET, POSITIVE, SHARE, choice, option
 from reticent.queries.quantile import about_values, rank
@@ -28,7 +28,7 @@ UNKNOWN = "not known without the number of people, which count would tell"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Percentile(Query):
+class Percentile(WholeQuery):
     """A person whose value is near a percentile. A quantile is usually what one wants.
 
     The answer is a person's name, so that others can look at them; a quantile is nearer and points
@@ -36,8 +36,6 @@ class Percentile(Query):
     """
 
     kind: ClassVar[str] = "percentile"
-    shape: ClassVar[Shape] = Shape.WHOLE
-    pays: ClassVar[Pays] = Pays.DATA_SET
     counted: ClassVar[str] = "people"
     inputs: ClassVar[Mapping[str, Table]] = {
         "table": Table(
@@ -45,14 +43,13 @@ class Percentile(Query):
             {
                 "person": Role(
                     Cells.NAME,
-                    "Who it is, each person once; public.  [default: the number of the line]",
+                    "Who it is, each person once, which is public; else the number of the line.",
                     required=False,
                 ),
                 "value": Role(Cells.NUMBER, "What the percentile is of, from 0.", sole=True),
             },
         )
     }
-    absent: ClassVar[Mapping[str, str]] = {"HTTP": "about a population, not about one person"}
 
     epsilon: Number = option("Privacy budget of this release.", BUDGET)
     upper: Number = option(

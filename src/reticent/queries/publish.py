@@ -8,13 +8,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from reticent.errors import require
 
 if TYPE_CHECKING:
     from reticent.queries.base import Answer
@@ -58,18 +54,6 @@ _FORMS: dict[str, Callable[[Answer], str | bytes]] = {
     ".parquet": as_parquet,
 }
 FORMATS = tuple(_FORMS)
-
-
-def check(out: Path | None) -> None:
-    """Refuse, before anything is spent, a file that could not be written."""
-    if out is None:
-        return
-    require(out.suffix in _FORMS, "out", out.name, f"named {', '.join(_FORMS)}")
-    require(not out.exists(), "out", out.name, "a name that is not taken")
-    folder = out.absolute().parent
-    require(
-        os.access(folder, os.W_OK | os.X_OK), "out", out.name, "in a folder that can be written"
-    )
 
 
 def packed(answer: Answer, suffix: str) -> str | bytes:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import require
-from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
+from reticent.queries.base import Progress, Public, Terms, WholeQuery
 from reticent.queries.inputs import Cells, Role, Table
 from reticent.queries.options import (
     BUDGET,
@@ -37,7 +37,7 @@ POINTS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quantile(Query):
+class Quantile(WholeQuery):
     """A number near a quantile, such as the median, of a column.
 
     Values are private; the range is public, and so is how many people there are. Values outside the
@@ -45,8 +45,6 @@ class Quantile(Query):
     """
 
     kind: ClassVar[str] = "quantile"
-    shape: ClassVar[Shape] = Shape.WHOLE
-    pays: ClassVar[Pays] = Pays.DATA_SET
     counted: ClassVar[str] = "people"
     inputs: ClassVar[Mapping[str, Table]] = {
         "table": Table(
@@ -54,7 +52,6 @@ class Quantile(Query):
             {"value": Role(Cells.NUMBER, "What the quantile is of.", sole=True)},
         )
     }
-    absent: ClassVar[Mapping[str, str]] = {"HTTP": "about a population, not about one person"}
 
     epsilon: Number = option("Privacy budget of this release.", BUDGET)
     upper: Number = option(

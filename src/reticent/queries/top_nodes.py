@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import require
-from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
+from reticent.queries.base import Progress, Public, Terms, WholeQuery
 from reticent.queries.inputs import Cells, Role, Table
 from reticent.queries.options import BUDGET, FLAG, choice, count, option, perhaps
 from reticent.rational import Number
@@ -33,7 +33,7 @@ FROM_EDGES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopNodes(Query):
+class TopNodes(WholeQuery):
     """The k most influential nodes of a graph; no link shows.
 
     Links are private; nodes and the bound are public. Loops, repeated links and directions do not
@@ -41,8 +41,6 @@ class TopNodes(Query):
     """
 
     kind: ClassVar[str] = "top-nodes"
-    shape: ClassVar[Shape] = Shape.WHOLE
-    pays: ClassVar[Pays] = Pays.DATA_SET
     counted: ClassVar[str] = "nodes"
     inputs: ClassVar[Mapping[str, Table]] = {
         "edges": Table(
@@ -60,7 +58,6 @@ class TopNodes(Query):
             required=False,
         ),
     }
-    absent: ClassVar[Mapping[str, str]] = {"HTTP": "about a population, not about one person"}
 
     epsilon: Number = option("Privacy budget of this release.", BUDGET)
     bound: int = option(

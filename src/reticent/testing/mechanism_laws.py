@@ -24,6 +24,7 @@ from reticent.mechanisms.dampening import Dampened
 from reticent.mechanisms.multilevel import MultiLevel
 from reticent.mechanisms.stretching import Stretching
 from reticent.mechanisms.top_dampened import TopDampened
+from reticent.mechanisms.totals import Totals
 from reticent.testing.closed_forms import exponential_law, permute_and_flip_law
 from reticent.testing.local_laws import dampened_law, top_dampened_law
 from reticent.testing.profile_laws import (
@@ -52,6 +53,8 @@ def law_of(mechanism: object, *, reach: int = 4, cuts: Sequence[int] | None = No
     local sensitivity, and for profiles pairs of values and weights: one for a histogram, as many
     as the function takes for stretching.
     """
+    if isinstance(mechanism, Totals):
+        return law_of(mechanism.noise, reach=reach, cuts=cuts)
     if isinstance(mechanism, DiscreteLaplace):
         places = tuple(range(-reach, reach + 2) if cuts is None else cuts)
         return lambda data: _noisy(data, mechanism.scale, places)

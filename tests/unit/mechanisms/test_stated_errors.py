@@ -18,6 +18,7 @@ from reticent.mechanisms import (
     PermuteAndFlip,
     SnappedLaplace,
     Stretching,
+    Totals,
 )
 from reticent.mechanisms.base import Mechanism
 from reticent.mechanisms.dampening import SCORE_BITS, Scored
@@ -34,6 +35,7 @@ FILMS = Catalogue.of([[1, 1], [0, 1]], attributes=("Crime", "Drama"))
 def mechanisms(epsilon: Fraction) -> Iterator[Mechanism | Similarity]:
     yield Stretching(epsilon=epsilon, function=InnerProduct())
     yield DiscreteLaplace(epsilon=epsilon, size=2)
+    yield Totals(epsilon=epsilon, size=2, records=3)
     yield SnappedLaplace(epsilon=epsilon, size=1, sensitivity="0.3", lower=0, upper=7)
     yield Exponential(epsilon=epsilon, candidates=7, sensitivity="0.3")
     yield PermuteAndFlip(epsilon=epsilon, candidates=7, sensitivity="0.3")

@@ -54,6 +54,13 @@ def test_a_column_of_text_is_refused_before_it_is_read(data) -> None:
     assert CANARY not in str(caught.value)
 
 
+@pytest.mark.parametrize("cells", [[CANARY, "2"], [CANARY, 5], [5, None]])
+def test_a_column_without_a_type_is_read_cell_by_cell(cells) -> None:
+    """Whether all cells are text must not decide: one person could change it."""
+    frame = pandas.DataFrame({"value": pandas.Series(cells, dtype=object)})
+    assert 0 <= answer(frame) <= 100
+
+
 def test_cells_of_a_file_never_raise(tmp_path) -> None:
     path = tmp_path / "pay.csv"
     path.write_text(f"pay\n{CANARY}\n\nnan\n-1e999\n40\n")

@@ -10,9 +10,10 @@ import reticent as rt
 from reticent.errors import ParameterError
 from reticent.guarantees import PERSON, RECORD, PureDP
 from reticent.guarantees.card import Card
-from reticent.mechanisms import verify
+from reticent.mechanisms import Totals, verify
 from reticent.noise import Source
 from reticent.tasks.totals import counting, in_steps, places_in, totals
+from reticent.testing import Pair, law_of, verify_law
 
 RECORDS = [(place, step) for place in (-1, 0, 1) for step in (-1, 0, 2)]
 
@@ -44,6 +45,22 @@ def test_theorem_3_a_person_moves_totals_by_at_most_the_bound(most) -> None:
         np.abs(bounded(own + others, 99) - bounded(others, 99)).sum() for own, others in worlds()
     )
     assert control > most * 2
+
+
+def test_a_person_loses_epsilon_and_no_less() -> None:
+    """The exact law on all small tables, from the records to the released counts."""
+    mechanism = Totals(epsilon=1, size=2, records=2)
+    law = law_of(mechanism, reach=3)
+    counted = [(own, others) for own, others in worlds() if all(r[1] == 2 for _, r in own)]
+    ones = [([(p, (at, 1)) for p, (at, _) in own], [("bob", (0, 1))]) for own, _ in counted]
+    pairs = [Pair(tuple(own + others), tuple(others), "person") for own, others in ones]
+
+    def released(table, most: int = 2) -> dict:
+        return law(bounded(list(table), most).tolist())
+
+    assert verify_law(released, pairs, claim=1).holds
+    assert not verify_law(released, pairs, claim=Fraction(98, 100)).holds
+    assert not verify_law(lambda table: released(table, 3), pairs, claim=1).holds
 
 
 @pytest.mark.parametrize("most", [1, 2])
