@@ -1,6 +1,7 @@
 """Write the parts of the repository that are made from code; ``--check`` says if one is stale.
 
 docs/command-line.md                             the help of every command, between markers
+docs/queries.md                                  the table of kinds
 docs/scale.md                                    tables, from benchmarks/scale.json
 docs/reference/*.md                              signatures and docstrings of the public names
 src/reticent/guarantees/guarantee-card-1.schema.json   the JSON Schema of a card
@@ -28,6 +29,7 @@ import typer
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 
+import query_table  # noqa: E402
 import reference_card  # noqa: E402
 import reference_pages  # noqa: E402
 import scale_tables  # noqa: E402
@@ -76,6 +78,7 @@ def _reference() -> dict[Path, Callable[[str], str]]:
 
 FILES: dict[Path, Callable[[str], str]] = {
     PAGE: page,
+    ROOT / "docs/queries.md": query_table.page,
     SCHEMA: schema,
     PREFERENCES_SCHEMA: wishes_schema,
     ROOT / "docs/scale.md": scale_tables.page,

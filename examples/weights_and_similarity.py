@@ -3,7 +3,8 @@
 # %% Ann weighs her films: 1 counts in full, 0 does not exist for anybody
 import numpy as np
 
-from reticent import Blip, Profiles, Similarity, Source
+import reticent as rt
+from reticent import Blip, Profiles, Source
 from reticent.data.synthetic import Communities
 
 films = ["Heat", "Up", "Ran", "Alien", "Glory", "Brazil", "Big", "The Sessions"]
@@ -11,17 +12,14 @@ weights = [1, 1, 1, 1, 1, 1, 0.5, 0]
 club = Profiles.of(["ann"] * 8 + ["bob"] * 8, films * 2, [*weights, *[1] * 8])
 
 # %% One comparison: an item of weight v loses at most v times epsilon
-overlap = Similarity(epsilon=1, measure="overlap", norms="none")
-release = overlap.release(club, Source.system())
-print(f"films in common, by weight: {release.value:.2f}; true: 6.5")
-print("error to expect:", overlap.utility().sentence)
-print(
-    f"an item of weight 1 loses epsilon {overlap.guarantee().overall / 1e9:g}, of weight 0 nothing"
-)
+overlap = rt.Similarity(epsilon=1, measure="overlap", pair=("ann", "bob"))
+print(f"films in common, by weight: {overlap.release(club).value:.2f}; true: 6.5")
+print("error to expect:", overlap.plan().error)
+print(f"an item of weight 1 loses epsilon {overlap.plan().epsilon}, of weight 0 nothing")
 
 # %% The hidden film changes nothing: with equal coins the answer is the same without it
 without = Profiles.of(["ann"] * 7 + ["bob"] * 8, [*films[:7], *films], [*weights[:7], *[1] * 8])
-same = [overlap.release(one, Source.seeded(1)).value for one in (club, without)]
+same = [overlap.release(one, source=Source.seeded(1)).value for one in (club, without)]
 print("with and without The Sessions:", same[0] == same[1])
 
 # %% Many comparisons: publish one sketch each, then compare as often as you like

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from reticent.queries.counts import Counts
     from reticent.queries.percentile import Percentile
     from reticent.queries.quantile import Quantile
+    from reticent.queries.similarity import Similarity
     from reticent.queries.top_nodes import TopNodes
     from reticent.tasks.blip import Blip
     from reticent.tasks.clustering import Gossip
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from reticent.tasks.learning import Limits, learn_mapping
     from reticent.tasks.profiles import SparseMapping
     from reticent.tasks.recoding import Alphabet, Recoding, ReleaseOnce
-    from reticent.tasks.similarity import Similarity
 
 _HOMES = {
     "BudgetExceeded": "errors",
@@ -88,12 +88,12 @@ _HOMES = {
     "Counts": "queries.counts",
     "Percentile": "queries.percentile",
     "Quantile": "queries.quantile",
+    "Similarity": "queries.similarity",
     "TopNodes": "queries.top_nodes",
     "Blip": "tasks.blip",
     "Gossip": "tasks.clustering",
     "Histograms": "tasks.histogram_batches",
     "release_histogram": "tasks.histogram",
-    "Similarity": "tasks.similarity",
     "Limits": "tasks.learning",
     "learn_mapping": "tasks.learning",
     "SparseMapping": "tasks.profiles",

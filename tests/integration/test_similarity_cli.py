@@ -57,7 +57,7 @@ def test_help_imports_nothing_heavy(arguments) -> None:
 @pytest.mark.parametrize(
     ("arguments", "schema"),
     [
-        (["release", "similarity", "club.csv", "p0", "p1"], "release-similarity/1"),
+        (["release", "similarity", "club.csv", "--pair", "p0,p1"], "answer/1"),
         (["neighbours", "club.csv"], "neighbours/1"),
         (["recommend", "club.csv", "--trusted-gateway"], "recommend/1"),
     ],
@@ -74,7 +74,7 @@ def test_json_is_one_object_on_stdout(table, arguments, schema, monkeypatch) -> 
 
 
 def test_two_releases_differ(table) -> None:
-    words = ["release", "similarity", table, "p0", "p1", "--epsilon", "1", "--yes"]
+    words = ["release", "similarity", table, "--pair", "p0,p1", "--epsilon", "1", "--yes"]
     assert invoke(*words).out != invoke(*words).out
 
 

@@ -34,8 +34,9 @@ EXAMPLES = {
     "plan quantile": "reticent plan quantile --epsilon 1 --upper 100",
     "plan percentile": "reticent plan percentile --epsilon 1 --upper 100 --count 50",
     "plan top-nodes": "reticent plan top-nodes --epsilon 1 --bound 9 --k 3 --count 12",
+    "plan similarity": "reticent plan similarity --epsilon 1 --pair ann,bob",
     "release histogram": f"{_CARD} --card card.json --yes",
-    "release similarity": "reticent release similarity club.csv ann bob --epsilon 1 --yes",
+    "release similarity": "reticent release similarity club.csv --pair ann,bob --epsilon 1 --yes",
     "release profile": (
         f"reticent release profile mapping.json people.csv {_CLUB} --person p3 --yes"
     ),

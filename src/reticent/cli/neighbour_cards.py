@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from reticent.tasks.similarity import Similarity
 
 _DIRECT = "similarity-neighbours"  # what Similarity.neighbours calls its events
-KNOWN = ("similarity", _DIRECT, "gossip", "blip")  # by name: other cards need not load tasks
+_PAIRS = "similarity-pairs"  # of several
+KNOWN = ("similarity", _PAIRS, _DIRECT, "gossip", "blip")  # other cards need not load tasks
 
 
 def card_of(
@@ -46,9 +47,11 @@ def rebuilt(event: Event) -> tuple[Method | Similarity, PerItemDP]:
     from reticent.tasks.similarity import Similarity
 
     values: dict[str, Any] = dict(event.parameters)
-    if event.mechanism == Similarity.name:
+    if event.mechanism in (Similarity.name, _PAIRS):
+        several = event.mechanism == _PAIRS
+        peers = whole(values.pop("comparisons"), "comparisons", least=0) if several else 1
         pair = Similarity(**values)
-        return pair, pair.guarantee()
+        return pair, pair.guarantee(peers)
     people = whole(values.pop("people"), "people", least=0)
     method: Method
     if event.mechanism == _DIRECT:

@@ -40,6 +40,7 @@ from reticent.cli.release import (
     comparison,
     say_card,
     warn_unused_preferences,
+    weight_column,
     write_card,
 )
 
@@ -290,7 +291,7 @@ def neighbours(
     check_population(population, dry_run)
     check_out(out, card)
     declared = Declared.read(people, items)
-    warn_unused_preferences(path, columns)
+    warn_unused_preferences(path, weight_column(columns))
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
         planned = plan_of("neighbours", wish, way, declared.count or population)

@@ -7,9 +7,9 @@ Not here  options (query_options.py), the runner and the publisher (queries/), k
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -30,9 +30,19 @@ from reticent.cli.charging import (
 from reticent.cli.charging_words import refusal, standing_words
 from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, say, say_json, shares, talk
-from reticent.cli.plan import DryRun, Outlook, Yes, agreement, published, spelled
-from reticent.cli.release import CARDS, CardFile, card_fields, check_files, say_card, write_card
+from reticent.cli.plan import DryRun, Yes, agreement, published, spelled
+from reticent.cli.release import (
+    CARDS,
+    CardFile,
+    card_fields,
+    check_files,
+    say_card,
+    warn_unused_preferences,
+    write_card,
+)
 from reticent.errors import BudgetExceeded, ParameterError
+from reticent.queries.base import Pays
+from reticent.queries.cells import cells
 from reticent.queries.registry import queries as registered
 
 if TYPE_CHECKING:
@@ -74,7 +84,7 @@ def add_queries(release: typer.Typer) -> None:
 
 def listing(as_json: Json = False) -> None:
     """List the kinds of query, and what can be done with each."""
-    found = [_cells(query) for query in registered().values()]
+    found = [cells(query) for query in registered().values()]
     if as_json:
         say_json("queries/1", queries=found)
         return
@@ -85,26 +95,6 @@ def listing(as_json: Json = False) -> None:
                 name if cell is True else f"{name} ({cell})" for name, cell in one[where].items()
             )
             say(f"  {where}: {', '.join(told)}")
-
-
-_LATER = "not from this declaration yet"
-_VERBS = ("plan", "release", "compare", "sweep", "verify", "audit")
-_SURFACES = ("Python", "shell", "HTTP", "Spark")
-_DONE = frozenset({"plan", "release", "Python", "shell"})
-
-
-def _cells(query: type[Query]) -> dict[str, Any]:
-    """True where it is offered, else why not."""
-
-    def cell(name: str) -> bool | str:
-        return query.absent.get(name, True if name in _DONE else _LATER)
-
-    return {
-        "query": query.kind,
-        "about": query.about(),
-        "verbs": {name: cell(name) for name in _VERBS},
-        "surfaces": {name: cell(name) for name in _SURFACES},
-    }
 
 
 def _made(body: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
@@ -138,24 +128,31 @@ def _planning(query: type[Query]) -> Callable[..., None]:
     ]
 
     def body(context: typer.Context, given: dict[str, Any]) -> None:
-        _plan(query_options.asked(query, given), given, None)
+        _plan(query_options.asked(query, given), given)
 
     return _made(body, parameters)
 
 
-def _plan(asked: Query, given: dict[str, Any], outlook: Callable[[int], Outlook] | None) -> None:
+def _plan(asked: Query, given: dict[str, Any], purse: Purse | None = None) -> None:
     """Say what a release would cost, and what a ledger would say to it; nothing private is read."""
     from reticent.queries.options import count
+    from reticent.queries.plans import plan_of, public_terms
+    from reticent.queries.run import payers_of
 
-    known = given.get("count")
-    public = {name for name, table in asked.inputs.items() if table.public}
+    known, columns = given.get("count"), query_options.chosen(given.get("columns"))
     files = query_options.tables(type(asked), given)
-    made = asked.plan(
-        {name: path for name, path in files.items() if name in public},
-        count=None if known is None else count().read(known, "count"),
-        columns=query_options.chosen(given.get("columns")) if public else None,
+    public = {name: path for name, path in files.items() if asked.inputs[name].public}
+    terms = public_terms(
+        asked,
+        public,
+        None if known is None else count().read(known, "count"),
+        columns if public else None,
     )
-    seen = None if outlook is None else outlook(made.charge)
+    made = plan_of(asked, terms)
+    seen = None
+    if purse is not None:
+        due = payers_of(asked, terms, files, given.get("data_set"), given["total"])
+        seen = purse.outlook(None if due is None else [payer for payer, _ in due], made.charge)
     if given["as_json"]:
         told = {**made.fields(), **({} if seen is None else seen.fields)}
         say_json("plan/1", kind=made.kind, what=made.what, **told)
@@ -170,6 +167,7 @@ def _plan(asked: Query, given: dict[str, Any], outlook: Callable[[int], Outlook]
 
 
 def _releasing(query: type[Query]) -> Callable[..., None]:
+    data_set = query_options.parameter("data_set", DataSetOption, None)
     parameters = [
         *query_options.of_inputs(query),
         *query_options.of_options(query),
@@ -178,7 +176,7 @@ def _releasing(query: type[Query]) -> Callable[..., None]:
         query_options.parameter("card", CardFile, None),
         query_options.parameter("ledger", LedgerOption, LEDGER),
         query_options.parameter("key", KeyOption, None),
-        query_options.parameter("data_set", DataSetOption, None),
+        *([data_set] if query.pays is Pays.DATA_SET else []),
         query_options.parameter("total", TotalOption, None),
         query_options.parameter("dry_run", DryRun, False),
         query_options.parameter("yes", Yes, False),
@@ -195,32 +193,32 @@ def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) 
     check_files(out, suffixes=publish.FORMATS)
     check_files(card, suffixes=CARDS)
     data, purse = query_options.tables(query, given), Purse(given["ledger"], given["key"], as_json)
-    payer = run.payer_of(asked, data, given["data_set"], given["total"])
+    if "profiles" in data and "preferences" not in query.inputs:
+        warn_unused_preferences(data["profiles"], columns.get("weight", "weight"))
     if given["dry_run"]:
-        _plan(asked, given, lambda charge: purse.outlook([payer], charge))
+        _plan(asked, given, purse)
         return
-    agree = agreement(context, given["yes"])
-    with opened(purse.address) as ledger:
-        teller = _Teller(context, purse, ledger, payer)
-        with teller.refusals(), shares(f"working on {asked.kind}") as progress:
-            answer = run.release(
-                asked,
-                data,
-                columns=columns,
-                ledger=ledger,
-                data_set=given["data_set"],
-                total=given["total"],
-                key=purse.key,
-                principal=PRINCIPAL,
-                told=run.Told(
-                    agree=agree,
-                    charged=teller.charged,
-                    progress=progress,
-                    command=published(context),
-                ),
-            )
-        if answer.replayed:
-            teller.say("answered before, repeated; ", answer.key or "")
+    teller = _Teller(context, purse)
+    told = run.Told(
+        agree=agreement(context, given["yes"]),
+        paying=teller.paying,
+        charged=teller.charged,
+        repeated=lambda key: teller.say("answered before, repeated; ", key),
+        refused=teller.refused,
+        command=published(context),
+    )
+    with teller.broken_off(), shares(f"working on {asked.kind}") as progress:
+        answer = run.release(
+            asked,
+            data,
+            columns=columns,
+            ledger=lambda: opened(purse.address),
+            data_set=given.get("data_set"),
+            total=given["total"],
+            key=purse.key,
+            principal=PRINCIPAL,
+            told=replace(told, progress=progress),
+        )
     if out is not None:
         write_atomically(out, publish.packed(answer, out.suffix))
     write_card(answer.card, card)
@@ -233,26 +231,32 @@ class _Teller:
 
     context: typer.Context
     purse: Purse
-    ledger: Ledger
-    payer: Payer
+    ledger: Ledger | None = None
+    payers: Sequence[Payer] = ()
     key: str | None = None
 
-    def say(self, what: str, key: str) -> None:
-        if not self.purse.quiet:
-            words = standing_words(self.ledger, [self.payer])
-            talk(f"ledger: {self.purse.where}, key {key}: {what}{words}")
+    def paying(self, ledger: Ledger, payers: Sequence[Payer]) -> None:
+        self.ledger, self.payers = ledger, payers
 
     def charged(self, key: str) -> None:
         self.key = key
         self.say("", key)
 
+    def say(self, what: str, key: str) -> None:
+        if not self.purse.quiet:
+            words = standing_words(self.ledger, self.payers)
+            talk(f"ledger: {self.purse.where}, key {key}: {what}{words}")
+
+    def refused(self, error: BudgetExceeded) -> Exception:
+        if self.ledger is None:
+            return error
+        return refusal(error, self.context, self.ledger, self.payers)
+
     @contextmanager
-    def refusals(self) -> Iterator[None]:
-        """A budget that is too small, and how to go on after what came between."""
+    def broken_off(self) -> Iterator[None]:
+        """How to go on after what came between charge and answer."""
         try:
             yield
-        except BudgetExceeded as error:
-            raise refusal(error, self.context, self.ledger, [self.payer]) from None
         except BaseException:
             if self.key is not None:
                 again = spelled(self.context, "--key", self.key, without=("key",))

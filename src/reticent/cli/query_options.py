@@ -16,10 +16,9 @@ import typer
 from reticent.cli.failures import Failure
 from reticent.errors import ParameterError
 from reticent.queries.base import Query
-from reticent.queries.inputs import Table
+from reticent.queries.inputs import Input
 from reticent.queries.options import Option, OptionKind, plain
 
-_FORMS = ".csv, .csv.gz or .parquet with a header line"
 _NOT_SAID = frozenset({"data", "names", "kind"})  # parameters that are no options
 
 
@@ -30,24 +29,21 @@ def parameter(name: str, hint: Any, default: Any = inspect.Parameter.empty) -> i
 
 
 def of_inputs(query: type[Query], *, public: bool = False) -> Iterable[inspect.Parameter]:
-    """The tables: the first is an argument, others are options; for a plan ``public`` ones only."""
-    for place, (name, table) in enumerate(query.inputs.items()):
-        if public and not table.public:
+    """What it reads: an argument if it must be there, else an option; for a plan what is public."""
+    for name, one in query.inputs.items():
+        if public and not one.public:
             continue
-        sentence, mark, default = table.help.partition("  [")
-        told = f"{sentence.rstrip('.')}: {_FORMS} and {_roles(table)}{mark}{default}"
-        if place == 0:
+        sentence, mark, default = one.help.partition("  [")
+        told = f"{sentence.rstrip('.')}: {one.forms} and {_roles(one)}{mark}{default}"
+        if one.required:
             argument = typer.Argument(help=told, metavar=name.upper())
             yield parameter(f"table_{name}", Annotated[Path, argument])
         else:
             asked = typer.Option(f"--{name}", help=told, metavar="FILE")
-            if table.required:
-                yield parameter(f"table_{name}", Annotated[Path, asked])
-            else:
-                yield parameter(f"table_{name}", Annotated[Path | None, asked], None)
+            yield parameter(f"table_{name}", Annotated[Path | None, asked], None)
 
 
-def _roles(table: Table) -> str:
+def _roles(table: Input) -> str:
     told = []
     for name, role in table.roles.items():
         others = f" or {', '.join(role.aliases)}" if role.aliases else ""

@@ -49,6 +49,7 @@ from reticent.cli.release import (
     card_fields,
     say_card,
     warn_unused_preferences,
+    weight_column,
     write_card,
 )
 
@@ -105,7 +106,7 @@ def recommend(
     check_population(population, dry_run)
     check_out(out, card)
     declared = Declared.read(people, items)
-    warn_unused_preferences(path, columns)
+    warn_unused_preferences(path, weight_column(columns))
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
         planned = plan_of("recommend", wish, way, declared.count or population)

@@ -15,21 +15,16 @@ from decimal import ROUND_CEILING, Context
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from reticent.cli.charging import LEDGER, KeyOption, LedgerOption, Purse, TotalOption, of_people
-from reticent.cli.declared import Declared, DeclaredItems, DeclaredPeople
 from reticent.cli.failures import Failure
 from reticent.cli.files import free_name, write_atomically
-from reticent.cli.output import Json, say, say_json, talk
-from reticent.cli.plan import DryRun, Plan, Yes, agreement, published
+from reticent.cli.output import talk
 
 if TYPE_CHECKING:
-    from reticent.data.profiles import Profiles
     from reticent.guarantees.card import Card, Utility
-    from reticent.mechanisms.base import Mechanism
     from reticent.tasks.similarity import Similarity
 
 app = typer.Typer(
@@ -106,118 +101,33 @@ def release() -> None:
     """Release something under differential privacy."""
 
 
-@app.command("similarity")
-def similarity(
-    context: typer.Context,
-    path: TableFile,
-    first: Annotated[
-        str, typer.Argument(help="One person, as named in the table.", metavar="PERSON")
-    ],
-    second: Annotated[str, typer.Argument(help="Another person.", metavar="OTHER")],
-    epsilon: Annotated[
-        str, typer.Option("--epsilon", help="What an item of weight 1 may lose.", metavar="E")
-    ],
-    measure: MeasureOption = Measure.cosine,
-    norms: NormsOption = None,
-    weighting: WeightingOption = Weighting.min,
-    columns: ColumnNames = None,
-    people: DeclaredPeople = None,
-    items: DeclaredItems = None,
-    card: CardFile = None,
-    ledger: LedgerOption = LEDGER,
-    key: KeyOption = None,
-    total: TotalOption = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    as_json: Json = False,
-) -> None:
-    """Noisy similarity of two people, with its guarantee card.
-
-    The list of people is public here: a name that is neither in the table nor, with --people, in
-    that list is an error.
-    """
-    from reticent.guarantees import promises
-    from reticent.mechanisms.base import Release
-    from reticent.noise import Source
-
-    mechanism = comparison(epsilon, measure, norms, weighting)
-    if first == second:
-        raise Failure("OTHER must be another person than PERSON")
-    plan = Plan(
-        "release-similarity",
-        f"noisy {measure.value} of {first} and {second}",
-        {"anyone": mechanism.guarantee().overall},
-        mechanism.utility().sentence,
-    )
-    check_files(card, suffixes=CARDS)
-    warn_unused_preferences(path, columns)
-    declared = Declared.read(people, items)
-    purse, payers = Purse(ledger, key, quiet=as_json), of_people((first, second), total)
-    if dry_run:
-        plan.say(as_json, purse.outlook(payers, plan.charge))
-        return
-    agree = agreement(context, yes)
-    pair = _pair(declared.profiles(path, columns), path, (first, second))
-    agree(plan)
-    source = Source.system()
-    event = mechanism.event(source)
-    paid = purse.pay(context, event, payers, lambda: mechanism.release(pair, source).value)
-    released = Release(paid.value, event, cast("Mechanism[float]", mechanism))
-    made = released.card(
-        plan.title,
-        scope=promises.similarity(norms=mechanism.norms, public=declared.public()),
-        budget=paid.budget,
-        command=published(context),
-    )
-    write_card(made, card)
-    if as_json:
-        facts = {"people": [first, second], "value": paid.value, **plan.fields()}
-        say_json("release-similarity/1", **facts, **paid.fields(), **card_fields(made, card))
-        return
-    say(f"{paid.value:.4g}  {plan.what} ({_expected(mechanism)})")
-    talk(paid.cost(plan.cost()))
-    say_card(made, card)
-
-
-def _expected(mechanism: Similarity) -> str:
-    """The error to expect, beside the value; of a quotient that of the overlap in it is known."""
-    from reticent.amounts import show_up
-
-    within = overlap_noise(mechanism).within_95
-    part = "" if mechanism.measure == "overlap" else "the overlap in it "
-    return f"{part}± {show_up(within or 0.0)}, 95 times in 100"
-
-
 def overlap_noise(mechanism: Similarity) -> Utility:
     """The error of the overlap that a similarity is made of."""
     alone = replace(mechanism, epsilon=mechanism.epsilon_overlap, measure="overlap", norms="none")
     return alone.utility()
 
 
-def warn_unused_preferences(path: Path, columns: str | None) -> None:
-    """Say that a preferences file which other commands would apply is not applied here."""
-    from reticent.data.interactions import Columns
+def warn_unused_preferences(path: Path, weight: str | None) -> None:
+    """Say that a preferences file which other commands would apply is not applied here.
 
+    ``weight`` is what the column of weights is called; None if it is not read.
+    """
     if not USUAL_PREFERENCES.is_file():
         return
-    named = Columns() if columns is None else Columns.parse(columns)
     if path.suffix.casefold() == ".npz":
         weights = f"weights come from {path}"
-    elif named.weight is None:
+    elif weight is None:
         weights = "every item counts in full"
     else:
-        weights = f'weights come from the column "{named.weight}" of {path}'
+        weights = f'weights come from the column "{weight}" of {path}, if it has one'
     talk(f"caution: {USUAL_PREFERENCES} is not applied here; {weights}")
 
 
-def _pair(profiles: Profiles, path: Path, names: tuple[str, str]) -> Profiles:
-    """The two people alone, over the same items."""
-    places = {name: place for place, name in enumerate(profiles.people)}
-    for name in names:
-        if name not in places:
-            why = "the list of people is public here; names are compared letter by letter"
-            raise Failure(f"nobody in {path} is called {name!r}", why=why)
-    return profiles.only([places[name] for name in names])
+def weight_column(columns: str | None) -> str | None:
+    """What ``--columns`` calls the column of weights."""
+    from reticent.data.interactions import Columns
+
+    return (Columns() if columns is None else Columns.parse(columns)).weight
 
 
 def comparison(

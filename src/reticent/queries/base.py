@@ -21,14 +21,23 @@ from reticent.errors import ParameterError
 from reticent.queries.options import Option, plain
 
 if TYPE_CHECKING:
-    from reticent.guarantees.card import Budget, Card, Scope
+    from reticent.guarantees import Event, Loss
+    from reticent.guarantees.card import (
+        Budget,
+        Card,
+        Evidence,
+        How,
+        Preferences,
+        Scope,
+        Utility,
+    )
     from reticent.ledger import Ledger
     from reticent.mechanisms.base import Mechanism
     from reticent.noise import Source
-    from reticent.queries.binding import Bound
-    from reticent.queries.inputs import Table
+    from reticent.queries.inputs import Input
     from reticent.queries.plans import Plan
     from reticent.rational import Number
+    from reticent.tasks.charged import Payer
 
 Progress = Callable[[float], object]
 """Told the share of the work that is done, from 0 to 1."""
@@ -55,11 +64,13 @@ class Public:
     """What terms may know besides the query: how many there are, what they are called.
 
     None where it is not known, as in a plan. ``declared``: the names were given, not found.
+    ``tables``: what was read of the inputs; terms may look at those that are public.
     """
 
     count: int | None = None
     names: Sequence[str] | None = field(default=None, repr=False)
     declared: bool = False
+    tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 class Terms(ABC):
@@ -75,10 +86,41 @@ class Terms(ABC):
     def what(self) -> str:
         """What is released, in words."""
 
+    def loss(self) -> Loss:
+        """The most that anybody loses."""
+        return self.mechanism.guarantee()
+
+    def event(self, source: Source) -> Event:
+        """The record of the release, known before it is made."""
+        return self.mechanism.event(source)
+
+    def payers(self, limit: int | None) -> list[tuple[Payer, int]] | None:
+        """Who pays how much, where each person pays; None where it is not known who there is.
+
+        ``limit`` is what each may lose in all, in nano-epsilon.
+        """
+        return None
+
     @property
     def error(self) -> str:
         """How wrong the answer is, from public facts."""
-        return self.mechanism.utility().sentence
+        return self.utility().sentence
+
+    def utility(self) -> Utility:
+        """The error, for the card."""
+        return self.mechanism.utility()
+
+    def how(self) -> How:
+        """Sensitivity, bounds and floating-point measure, for the card."""
+        return self.mechanism.how()
+
+    def evidence(self) -> Evidence:
+        """Theorem and assumptions, for the card."""
+        return self.mechanism.evidence()
+
+    def preferences(self) -> Preferences | None:
+        """What the card says of people's preferences, where they have a part in it."""
+        return None
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -95,7 +137,7 @@ class Terms(ABC):
         """Whom it protects, against whom, and against whom not."""
 
     @abstractmethod
-    def draw(self, tables: Mapping[str, Bound], source: Source, progress: Progress) -> Any:
+    def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> Any:
         """The answer, sealed: in a form that a ledger can keep; it is shown by ``show``."""
 
     @abstractmethod
@@ -114,7 +156,7 @@ class Query(ABC):
     kind: ClassVar[str]
     shape: ClassVar[Shape]
     pays: ClassVar[Pays]
-    inputs: ClassVar[Mapping[str, Table]]
+    inputs: ClassVar[Mapping[str, Input]]
     counted: ClassVar[str]
     """What ``count`` of a plan counts."""
     absent: ClassVar[Mapping[str, str]] = {}
@@ -165,8 +207,8 @@ class Query(ABC):
         """Everything public about a release of this query."""
 
     @abstractmethod
-    def facts(self, tables: Mapping[str, Bound]) -> Public:
-        """What of the tables is public: their shape, declared names."""
+    def facts(self, tables: Mapping[str, Any]) -> Public:
+        """What of the tables is public: their shape, declared names; as far as they were read."""
 
     def plan(
         self,
@@ -189,6 +231,7 @@ class Query(ABC):
         data: Any,
         *,
         columns: Mapping[str, str] | None = None,
+        people: Any = None,
         ledger: Ledger | str | Path | None = None,
         data_set: str | None = None,
         total: Number | None = None,
@@ -197,10 +240,10 @@ class Query(ABC):
     ) -> Answer:
         """Release an answer about ``data``: a file, a frame, columns by name, or several of these.
 
-        ``columns`` says which column plays which role. With a ``ledger`` the release is charged to
-        ``data_set`` before it is drawn, up to ``total`` if you give one, and the same ``key``
-        repeats its answer at no further charge. Without a ledger it is yours to count what was
-        lost.
+        ``columns`` says which column plays which role, ``people`` who there is. With a ``ledger``
+        the release is charged before it is drawn, to ``data_set`` or to each person, up to
+        ``total`` if you give one, and the same ``key`` repeats its answer at no further charge.
+        Without a ledger it is yours to count what was lost.
         """
         from reticent.queries.run import release
 
@@ -208,6 +251,7 @@ class Query(ABC):
             self,
             data,
             columns=columns,
+            people=people,
             ledger=ledger,
             data_set=data_set,
             total=total,

@@ -11,7 +11,7 @@ cells is read as its column is declared.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from reticent.data.labels import text_of
 from reticent.data.people_tables import read_people
 from reticent.errors import require
 from reticent.mechanisms.reading import read_reals
-from reticent.queries.inputs import Cells, Table
+from reticent.queries.inputs import Cells, Input, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,22 +50,51 @@ class Bound:
         return role in self.columns
 
 
-def bind(
-    inputs: Mapping[str, Table], data: Any, columns: Mapping[str, str] | None
-) -> dict[str, Bound]:
-    """Every table of a query; ``data`` is one of them, or all of them by name."""
-    given = data if _by_name(inputs, data) else {next(iter(inputs)): data}
-    chosen = _by_table(inputs, columns or {})
-    for name, table in inputs.items():
-        require(name in given or not table.required, "data", "other tables", f"with {name}")
-    return {
-        name: _table(name, inputs[name], held, chosen.get(name, {}))
-        for name, held in given.items()
-        if held is not None
-    }
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Given:
+    """What was given for the inputs of a query, by their names; nothing is read yet."""
+
+    inputs: Mapping[str, Input]
+    held: Mapping[str, Any]
+    columns: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def of(cls, inputs: Mapping[str, Input], data: Any, columns: Mapping[str, str] | None) -> Given:
+        """``data`` is what the first input is, or all of them by name."""
+        given = data if _by_name(inputs, data) else {next(iter(inputs)): data}
+        held = {name: one for name, one in given.items() if one is not None}
+        return cls(inputs, held, _by_table(inputs, columns or {}))
+
+    def and_also(self, **others: Any) -> Given:
+        """With inputs that have an argument of their own."""
+        more = {name: one for name, one in others.items() if one is not None}
+        for name in more:
+            rule = "left out: this query has no such input"
+            require(name in self.inputs, name, "given", rule)
+            require(name not in self.held, name, "given twice", "given once")
+        return replace(self, held={**self.held, **more})
+
+    def public(self) -> dict[str, Any]:
+        """What is public, read; terms may use it."""
+        return self._read({}, public=True)
+
+    def private(self, known: Mapping[str, Any]) -> dict[str, Any]:
+        """The rest, read; ``known`` is what is public."""
+        return self._read(known, public=False)
+
+    def _read(self, known: Mapping[str, Any], *, public: bool) -> dict[str, Any]:
+        found = {}
+        for name, one in self.inputs.items():
+            if one.public is public:
+                there = name in self.held
+                require(there or not one.required, "data", "other tables", f"with {name}")
+                if there:
+                    columns = self.columns.get(name, {})
+                    found[name] = one.read(name, self.held[name], columns, known)
+        return found
 
 
-def _by_name(inputs: Mapping[str, Table], data: Any) -> bool:
+def _by_name(inputs: Mapping[str, Input], data: Any) -> bool:
     """Whether data are tables by name, not columns by name."""
     if not isinstance(data, Mapping) or not data or not data.keys() <= inputs.keys():
         return False
@@ -73,7 +102,7 @@ def _by_name(inputs: Mapping[str, Table], data: Any) -> bool:
     return not data.keys() <= roles
 
 
-def _by_table(inputs: Mapping[str, Table], columns: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _by_table(inputs: Mapping[str, Input], columns: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """``columns`` by table: a role, or "table.role" where several tables have it."""
     found: dict[str, dict[str, str]] = {}
     for given, column in columns.items():
@@ -86,7 +115,8 @@ def _by_table(inputs: Mapping[str, Table], columns: Mapping[str, str]) -> dict[s
     return found
 
 
-def _table(name: str, table: Table, held: Any, chosen: Mapping[str, str]) -> Bound:
+def read_table(table: Table, name: str, held: Any, chosen: Mapping[str, str]) -> Bound:
+    """A table whose columns are known by their roles."""
     columns = _columns(name, table, held)
     return Bound(columns.called, _roles(columns, table, chosen), len(columns))
 

@@ -1,6 +1,6 @@
-"""Which tables a query reads, and what their columns are to it.
+"""What a query reads: tables, and what their columns are to it.
 
-Not here  how files and frames become such tables (binding.py).
+Not here  how files and frames become what a query reads (binding.py).
 
 A column has a *role*: what the query calls it. Callers say which column plays it,
 ``columns={"value": "pay"}``, unless it has the name of its role or one that is as usual.
@@ -8,9 +8,13 @@ A column has a *role*: what the query calls it. Callers say which column plays i
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
+
+FORMS = ".csv, .csv.gz or .parquet with a header line"
 
 
 class Cells(StrEnum):
@@ -31,11 +35,87 @@ class Role:
     sole: bool = False
 
 
+class Input(ABC):
+    """Something that a query reads. ``public``: terms may use it; it is read first."""
+
+    __slots__ = ()
+    help: str
+    roles: Mapping[str, Role]
+    public: bool
+    required: bool
+    forms: str
+
+    @abstractmethod
+    def read(
+        self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
+    ) -> Any:
+        """What the query gets of a file, a frame, or an object of ours; ``known`` was read first.
+
+        ``called`` is what the query calls it, ``columns`` has the columns of roles.
+        """
+
+
 @dataclass(frozen=True, slots=True)
-class Table:
-    """The roles of a table's columns. ``public``: it may be known to all, and terms may use it."""
+class Table(Input):
+    """The roles of a table's columns; it is read as a ``Bound``."""
 
     help: str
     roles: Mapping[str, Role]
     public: bool = False
     required: bool = True
+    forms: str = FORMS
+
+    def read(
+        self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
+    ) -> Any:
+        """See ``Input``."""
+        from reticent.queries.binding import read_table
+
+        return read_table(self, called, held, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilesTable(Input):
+    """Who has what; it is read as ``Profiles`` of the people and items that are declared, if any.
+
+    The names of columns are those of ``data.interactions.Columns``.
+    """
+
+    help: str = "Who has what."
+    roles: Mapping[str, Role] = field(
+        default_factory=lambda: {
+            "person": Role(Cells.NAME, "Whose line it is.", aliases=("user",)),
+            "item": Role(Cells.NAME, "What they have."),
+            "weight": Role(
+                Cells.NUMBER, "How much it may count, 0 to 1; else all of it.", required=False
+            ),
+        }
+    )
+    public: bool = False
+    required: bool = True
+    forms: str = f"{FORMS}, or .npz, a CSR matrix of weights,"
+
+    def read(
+        self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
+    ) -> Any:
+        """See ``Input``."""
+        from reticent.queries.profile_tables import read
+
+        return read(called, held, columns, known)
+
+
+PROFILES = ProfilesTable()
+PEOPLE = Table(
+    "The people, which are public: each is in the answer, whatever is in the other table, and "
+    "others are left out.  [default: whoever has a line, which says that this is public]",
+    {"person": Role(Cells.NAME, "Their name.", sole=True)},
+    public=True,
+    required=False,
+)
+ITEMS = Table(
+    "The items, which are public; others are left out.  [default: what has a line, which says "
+    "that this is public]",
+    {"item": Role(Cells.NAME, "Its name.", sole=True)},
+    public=True,
+    required=False,
+)

@@ -78,6 +78,8 @@ def fine(width: Fraction, points: int) -> Fraction:
 
 def plain(value: Any) -> Any:
     """An option as JSON holds it; exact numbers are text."""
+    if isinstance(value, tuple):
+        return [plain(part) for part in value]
     return exact_text(value) if isinstance(value, Fraction) else value
 
 
@@ -111,6 +113,20 @@ def choice(*names: str) -> OptionKind:
         return str(value)
 
     return OptionKind("|".join(names), read, choices=names)
+
+
+def names(how_many: int, metavar: str) -> OptionKind:
+    """Some names; as text they stand between commas."""
+
+    def read(value: Any, name: str) -> tuple[str, ...]:
+        listed = value.split(",") if isinstance(value, str) else value
+        good = isinstance(listed, (list, tuple)) and all(isinstance(one, str) for one in listed)
+        found = tuple(one.strip() for one in listed) if good else ()
+        proper = len(found) == how_many and all(found)
+        require(proper, name, value, f"{how_many} names, as {metavar}")
+        return found
+
+    return OptionKind(metavar, read)
 
 
 def perhaps(kind: OptionKind) -> OptionKind:

@@ -75,6 +75,8 @@ class Percentile(WholeQuery):
 
     def facts(self, tables: Mapping[str, Bound]) -> Public:
         """Who there is."""
+        if "table" not in tables:
+            return Public()
         table = tables["table"]
         require(len(table) > 0, "table", "an empty one", "one with some people")
         if "person" not in table:

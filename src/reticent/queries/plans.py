@@ -7,7 +7,7 @@ Not here  asking for agreement (cli/plan.py), what a budget has left (cli/chargi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reticent.amounts import NANO, show_nano
@@ -100,20 +100,28 @@ def plan(
     columns: Mapping[str, str] | None,
 ) -> Plan:
     """From public facts alone: tables that are declared to be public, or a number."""
-    from reticent.queries.base import Public
-    from reticent.queries.binding import bind
+    return plan_of(query, public_terms(query, public, count, columns))
 
-    known = Public(count)
-    if public:
-        inputs = {name: table for name, table in query.inputs.items() if table.public}
-        require(public.keys() <= inputs.keys(), "public", "others", "public tables of this query")
-        known = query.facts(bind(inputs, dict(public), columns))
-    return plan_of(query, query.terms(known))
+
+def public_terms(
+    query: Query,
+    public: Mapping[str, Any],
+    count: int | None,
+    columns: Mapping[str, str] | None,
+) -> Terms:
+    """What is known of a release before private data are read."""
+    from reticent.queries.base import Public
+    from reticent.queries.binding import Given
+
+    inputs = {name: one for name, one in query.inputs.items() if one.public}
+    require(public.keys() <= inputs.keys(), "public", "others", "public tables of this query")
+    known = query.facts(Given.of(inputs, dict(public), columns).public()) if public else Public()
+    return query.terms(known if known.count is not None else replace(known, count=count))
 
 
 def plan_of(query: Query, terms: Terms) -> Plan:
     """What terms say."""
-    loss: Any = terms.mechanism.guarantee()
+    loss: Any = terms.loss()
     little = (LITTLE,) if loss.overall > MUCH else ()
     return Plan(
         query.kind,

@@ -10,25 +10,26 @@ that a key repeats both byte by byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reticent.amounts import nano_down
-from reticent.errors import ParameterError, require
+from reticent.errors import BudgetExceeded, require
 from reticent.guarantees import canonical
 from reticent.guarantees.card import Card, make_card
 from reticent.ledger import Ledger, open_ledger
 from reticent.noise import Source
-from reticent.queries.base import Answer, Pays, Public, Query, Terms
-from reticent.queries.binding import Bound, bind
+from reticent.queries.base import Answer, Pays, Query, Terms
+from reticent.queries.binding import Given
 from reticent.queries.plans import Plan, plan_of
 from reticent.rational import Number, budget
 from reticent.tasks.charged import LIBRARY, Payer, answer_once, most_spent, new_key
 
 if TYPE_CHECKING:
+    from reticent.guarantees import Event
     from reticent.guarantees.card import Budget
     from reticent.queries.base import Progress
 
@@ -37,17 +38,24 @@ if TYPE_CHECKING:
 class Told:
     """What a surface is told on the way; the library is told nothing.
 
-    ``agree`` sees the plan before anything is spent and may raise; ``charged`` is called when the
-    charge is durable and nothing is drawn yet; ``command`` is what a card says was typed.
+    ``agree`` sees the plan before anything is spent and may raise; ``paying`` sees who pays before
+    they are charged; ``charged`` is called when the charge is durable and nothing is drawn yet,
+    ``repeated`` when this key was answered before; ``refused`` says how a budget that is too small
+    is raised; ``command`` is what a card says was typed.
     """
 
     agree: Callable[[Plan], object] = lambda plan: None
+    paying: Callable[[Ledger, Sequence[Payer]], object] = lambda ledger, payers: None
     charged: Callable[[str], object] = lambda key: None
+    repeated: Callable[[str], object] = lambda key: None
+    refused: Callable[[BudgetExceeded], Exception] = lambda error: error
     progress: Progress = lambda share: None
     command: str | None = None
 
 
 QUIET = Told()
+Opening: TypeAlias = Callable[[], AbstractContextManager[Ledger]]
+"""How to open a ledger, for who must not make one before the data are read."""
 
 
 def release(
@@ -55,7 +63,8 @@ def release(
     data: Any,
     *,
     columns: Mapping[str, str] | None = None,
-    ledger: Ledger | str | Path | None = None,
+    people: Any = None,
+    ledger: Ledger | str | Path | Opening | None = None,
     data_set: str | None = None,
     total: Number | None = None,
     key: str | None = None,
@@ -64,30 +73,51 @@ def release(
     told: Told = QUIET,
 ) -> Answer:
     """An answer, charged first where there is a ledger; ``Query.release`` says what is what."""
-    query.terms(Public())  # options that cannot be met are found before anything is read
     source = Source.system() if source is None else source
-    tables = bind(query.inputs, data, columns)
-    terms = query.terms(query.facts(tables))
+    given = Given.of(query.inputs, data, columns).and_also(people=people)
+    terms, tables = _read(query, given)
     told.agree(plan_of(query, terms))
     ready = _Ready(query, terms, tables, source, told)
     if ledger is None:
         require(key is None, "key", "one", "left out where there is no ledger to keep an answer")
         return ready.answer(ready.draw(), None)
     with _opened(ledger) as book:
-        payer = payer_of(query, data, data_set, total)
-        return ready.charged(book, payer, new_key() if key is None else key, principal, columns)
+        payers = payers_of(query, terms, given.held, data_set, total)
+        own = new_key() if key is None else key
+        return ready.charged(book, payers or [], own, principal, columns)
 
 
-def payer_of(query: Query, data: Any, data_set: str | None, total: Number | None = None) -> Payer:
-    """The account that a release is charged to; a file is a data set of its own name."""
-    if query.pays is not Pays.DATA_SET:
-        raise ParameterError("query", "one that a data set pays for", query.kind)
+def _read(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
+    """What is public first: options that it cannot meet are found before anything private is read.
+
+    What private tables say of who there is, if nobody declared it, is public by that.
+    """
+    public = given.public()
+    query.terms(query.facts(public))
+    tables = public | given.private(public)
+    return query.terms(query.facts(tables)), tables
+
+
+def payers_of(
+    query: Query,
+    terms: Terms,
+    held: Mapping[str, Any],
+    data_set: str | None,
+    total: Number | None = None,
+) -> list[tuple[Payer, int]] | None:
+    """Whose accounts are charged how much; None where it is not known yet who there is."""
     limit = None if total is None else nano_down(budget(total, "total"))
-    return Payer(subject=f"data set {_name(query, data, data_set)}", limit=limit)
+    if query.pays is Pays.PERSON:
+        require(data_set is None, "data_set", data_set, "left out: each person pays")
+        return terms.payers(limit)
+    charge: Any = terms.loss()
+    subject = f"data set {_name(query, held, data_set)}"
+    return [(Payer(subject=subject, limit=limit), charge.overall)]
 
 
-def _name(query: Query, data: Any, data_set: str | None) -> str:
-    first = data.get(next(iter(query.inputs))) if isinstance(data, Mapping) else data
+def _name(query: Query, held: Mapping[str, Any], data_set: str | None) -> str:
+    """A file is a data set of its own name."""
+    first = held.get(next(iter(query.inputs)))
     if data_set is None and isinstance(first, (str, Path)):
         data_set = str(Path(first).resolve())
     good = isinstance(data_set, str) and 0 < len(data_set) <= 480 and data_set.isprintable()
@@ -96,8 +126,10 @@ def _name(query: Query, data: Any, data_set: str | None) -> str:
     return str(data_set)
 
 
-def _opened(ledger: Ledger | str | Path) -> AbstractContextManager[Ledger]:
-    return open_ledger(ledger) if isinstance(ledger, (str, Path)) else nullcontext(ledger)
+def _opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Ledger]:
+    if isinstance(ledger, (str, Path)):
+        return open_ledger(ledger)
+    return ledger() if callable(ledger) else nullcontext(ledger)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -106,22 +138,30 @@ class _Ready:
 
     query: Query
     terms: Terms
-    tables: Mapping[str, Bound]
+    tables: Mapping[str, Any]
     source: Source
     told: Told
+
+    @property
+    def event(self) -> Event:
+        """Private if the noise is, and whatever was drawn into the data before."""
+        made = self.terms.event(self.source)
+        private = all(getattr(table, "private", True) for table in self.tables.values())
+        return made if private else replace(made, private=False)
 
     def draw(self) -> Any:
         return self.terms.draw(self.tables, self.source, self.told.progress)
 
     def card(self, spent: Budget | None) -> Card:
-        mechanism = self.terms.mechanism
+        terms = self.terms
         return make_card(
-            self.terms.what[:1].upper() + self.terms.what[1:],
-            mechanism.event(self.source),
-            scope=self.terms.scope(),
-            how=mechanism.how(),
-            utility=mechanism.utility(),
-            evidence=mechanism.evidence(),
+            terms.what[:1].upper() + terms.what[1:],
+            self.event,
+            scope=terms.scope(),
+            how=terms.how(),
+            utility=terms.utility(),
+            evidence=terms.evidence(),
+            preferences=terms.preferences(),
             budget=spent,
             command=self.told.command,
         )
@@ -137,21 +177,34 @@ class _Ready:
     def charged(
         self,
         book: Ledger,
-        payer: Payer,
+        due: Sequence[tuple[Payer, int]],
         key: str,
         principal: str,
         columns: Mapping[str, str] | None,
     ) -> Answer:
         """Charge, then draw and keep; or what this key got before."""
+        payers = [payer for payer, _ in due]
+        self.told.paying(book, payers)
 
         def make() -> tuple[Any, str]:
             self.told.charged(key)
-            return self.draw(), self.card(most_spent(book, [payer])).to_json()
+            return self.draw(), self.card(most_spent(book, payers)).to_json()
 
         asked = canonical([self.query.to_plain(), dict(sorted((columns or {}).items()))])
-        event = self.terms.mechanism.event(self.source)
-        found = answer_once(
-            event, make, ledger=book, payers=payer, key=key, principal=principal, about=asked
-        )
+        try:
+            found = answer_once(
+                self.event,
+                make,
+                ledger=book,
+                payers=payers,
+                amounts=[nano for _, nano in due],
+                key=key,
+                principal=principal,
+                about=asked,
+            )
+        except BudgetExceeded as error:
+            raise self.told.refused(error) from None
+        if found.replayed:
+            self.told.repeated(key)
         kept, card = found.value
         return self.answer(kept, Card.from_json(card), key, replayed=found.replayed)

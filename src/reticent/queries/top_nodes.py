@@ -113,6 +113,8 @@ class TopNodes(WholeQuery):
             distinct = list(dict.fromkeys(names))
             require(bool(distinct), "nodes", "an empty table", "a table that names some")
             return Public(len(distinct), distinct, declared=True)
+        if "edges" not in tables:
+            return Public()
         names = [str(name) for name in _graph(tables, None).names or ()]
         return Public(len(names), names)
 

@@ -86,9 +86,7 @@ class _Comparison:
         return hashlib.sha256(told.encode()).hexdigest()
 
     def event(self, source: Source) -> Event:
-        loss = self.similarity.guarantee(comparisons=self.most)
-        told = self.similarity.parameters() | {"comparisons": self.most}
-        return Event("similarity-pairs", told, loss, source.private and self.private)
+        return self.similarity.pairs_event(self.most, private=source.private and self.private)
 
     def payer(self, person: str) -> Payer:
         return Payer(subject=person, limit=self.limit)

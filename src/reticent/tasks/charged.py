@@ -144,6 +144,7 @@ def answer_once(
     *,
     ledger: Ledger,
     payers: Payer | Sequence[Payer],
+    amounts: Sequence[int] | None = None,
     key: str | None = None,
     principal: str = LIBRARY,
     about: str = "",
@@ -153,19 +154,19 @@ def answer_once(
     """What ``make`` draws, charged first and kept; or the answer that ``key`` got before.
 
     ``about`` is all that decides the answer besides the event and the data; it must not hold data.
-    Every payer is charged the event's whole loss; an average in bits does not add, and is written
-    down with amount 0.
+    Every payer is charged the event's whole loss, or what ``amounts`` say, in nano-epsilon; an
+    average in bits does not add, and is written down with amount 0.
     """
     everybody = (payers,) if isinstance(payers, Payer) else tuple(payers)
     key = new_key() if key is None else key
-    nano = amount(event)
+    each = [amount(event)] * len(everybody) if amounts is None else amounts
     named = [[one.subject, one.provider, one.what] for one in everybody]
     request = Request(
         principal=principal,
         key=key,
         body=canonical([about, named]).encode(),
         event=event,
-        charges=tuple(one.charge(nano) for one in everybody),
+        charges=tuple(one.charge(nano) for one, nano in zip(everybody, each, strict=True)),
     )
     drawn: list[Value] = []
 

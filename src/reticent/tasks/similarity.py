@@ -281,6 +281,14 @@ class Similarity:
         )
         return best, scores / (1 << WEIGHT_BITS) if self.measure == "overlap" else scores
 
+    def pairs_event(self, comparisons: int, *, private: bool) -> Event:
+        """The record of pairs in which nobody has more than so many peers. Theorem 3."""
+        loss = self.guarantee(comparisons)
+        if comparisons == 1:
+            return Event(self.name, self.parameters(), loss, private)
+        told = self.parameters() | {"comparisons": comparisons}
+        return Event(f"{self.name}-pairs", told, loss, private)
+
     def neighbours_event(self, people: int, k: int, *, private: bool) -> Event:
         """The record of lists for so many people, known before they are made."""
         return Event(

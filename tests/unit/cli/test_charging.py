@@ -50,7 +50,7 @@ MEDIAN = (
 RELEASES = {
     ("release", "histogram"): ANN,
     ("release", "similarity"): (
-        *("release", "similarity", "club.csv", "ann", "bob"),
+        *("release", "similarity", "club.csv", "--pair", "ann,bob"),
         *("--epsilon", "1", "--yes"),
     ),
     ("release", "profile"): (

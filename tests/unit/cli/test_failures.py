@@ -38,7 +38,7 @@ def here(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-PAIR = ("ann", "bob", "--epsilon", "1", "--yes")
+PAIR = ("--pair", "ann,bob", "--epsilon", "1", "--yes")
 
 
 def proposed(err: str) -> list[str]:

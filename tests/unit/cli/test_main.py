@@ -155,7 +155,7 @@ def test_with_json_a_failure_is_one_object_too(cli) -> None:
     [
         ["card", "show", "--", "--json"],
         ["prefs", "check", "none.toml", "--catalogue", "--json"],
-        ["release", "similarity", "x.csv", "a", "b", "--epsilon", "--json"],
+        ["release", "similarity", "x.csv", "--pair", "a,b", "--epsilon", "--json"],
         ["card", "--json"],
         ["nothing", "--json"],
         ["--json"],

@@ -194,7 +194,10 @@ def test_cards_say_what_of_the_table_is_public(cli, here) -> None:
         (
             (("neighbours", table, *NEIGHBOURS), treated),
             (("neighbours", table, *NEIGHBOURS, *both), declared),
-            (("release", "similarity", table, "ann", "bob", "--epsilon", "1", "--yes"), treated),
+            (
+                ("release", "similarity", table, "--pair", "ann,bob", "--epsilon", "1", "--yes"),
+                treated,
+            ),
             ((*histogram, "--out", "one.csv"), treated),
             ((*histogram, "--out", "two.csv", *both[:2]), declared),
             (("batch", "histogram", table, *HISTOGRAM, *ALONE, "--out", "b.parquet"), treated),
@@ -211,8 +214,8 @@ def test_cards_say_what_of_the_table_is_public(cli, here) -> None:
 def test_a_declared_person_without_lines_can_be_compared(cli, here) -> None:
     table = write(here / "table.csv", LINES)
     Path("people.txt").write_text("ann\nzoe\n")
-    pair = ("release", "similarity", table, "ann", "zoe", "--epsilon", "1", "--yes")
-    assert "nobody in" in cli(*pair).err
+    pair = ("release", "similarity", table, "--pair", "ann,zoe", "--epsilon", "1", "--yes")
+    assert "--pair must be people of the table" in cli(*pair).err
     assert cli(*pair, "--people", "people.txt").code == 0
 
 

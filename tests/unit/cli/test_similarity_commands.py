@@ -11,9 +11,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import reticent as rt
 from reticent.amounts import show_nano
 from reticent.cli import neighbours as command
-from reticent.cli import plan, release
+from reticent.cli import plan
 from reticent.cli import recommend as recommending
 from reticent.cli.neighbour_cards import KNOWN, problems
 from reticent.cli.neighbour_methods import Direct
@@ -62,32 +63,39 @@ def gateway(words) -> list[str]:
 
 
 def test_a_pair(cli, table) -> None:
-    ended = cli("release", "similarity", table, "ann", "bob", "--epsilon", "1", "--yes")
+    ended = cli("release", "similarity", table, "--pair", "ann,bob", "--epsilon", "1", "--yes")
     assert ended.code == 0
-    value, what = ended.out.strip().split("  ")
-    assert np.isfinite(float(value))
-    assert what == "noisy cosine of ann and bob (the overlap in it ± 3.995, 95 times in 100)"
+    head, line = ended.out.splitlines()
+    assert head == "person,other,similarity"
+    one, other, value = line.split(",")
+    assert (one, other, np.isfinite(float(value))) == ("ann", "bob", True)
     assert "can be right at most 74 times in 100" in ended.err.replace("\n", " ")
     first, second, *_ = ended.err.splitlines()
     assert first.endswith(": epsilon 1 spent by each of ann and bob at most with anyone")
-    assert second == "spent epsilon 1 (anyone)"
+    assert second == "spent epsilon 1"
     assert "Noisy cosine of ann and bob" in ended.err
 
 
-def test_the_error_beside_an_overlap_is_its_own(cli, table) -> None:
-    words = ["release", "similarity", table, "ann", "bob", "--epsilon", "1", "--yes"]
-    ended = cli(*words, "--measure", "overlap")
-    value, what = ended.out.strip().split("  ")
-    assert what == "noisy overlap of ann and bob (± 2.996, 95 times in 100)"
-    assert len(value.lstrip("-0.").replace(".", "")) <= 4
-    exact = cli(*words, "--measure", "overlap", "--json").json["value"]
-    assert isinstance(exact, float)
+def test_several_pairs_cost_each_person_their_own_peers(cli, table, tmp_path) -> None:
+    (tmp_path / "pairs.csv").write_text("person,other\nann,bob\nbob,ann\nann,cid\nann,ann\n")
+    words = [table, "--pairs", tmp_path / "pairs.csv", "--epsilon", "1", "--yes", "--json"]
+    ended = cli("release", "similarity", *words)
+    assert [(one["person"], one["other"]) for one in ended.json["value"]] == [
+        ("ann", "bob"),
+        ("ann", "cid"),
+    ]
+    card = Card.from_json(json.dumps(ended.json["card"]))
+    assert problems(card) == []
+    assert card.release_event().loss.overall == 1_750_000_000  # one size and two overlaps
+    held = cli("ledger", "show", "--json").json["accounts"]
+    spent = {one["subject"]: one["spent_nano"] for one in held}
+    assert spent == {"ann": 1_750_000_000, "bob": 10**9, "cid": 10**9}
 
 
 @pytest.mark.parametrize("words", [["neighbours"], ["recommend"], ["release", "similarity"]])
 def test_preferences_that_are_not_applied_are_named(cli, table, monkeypatch, words) -> None:
     monkeypatch.chdir(table.parent)
-    pair = ["ann", "bob"] if "similarity" in words else []
+    pair = ["--pair", "ann,bob"] if "similarity" in words else []
     typed = [*words, "club.csv", *pair, "--epsilon", "1", *gateway(words)]
     assert "preferences.toml" not in cli(*typed, "--dry-run").err
     (table.parent / "preferences.toml").write_text(CANARY, encoding="utf-8")
@@ -97,17 +105,19 @@ def test_preferences_that_are_not_applied_are_named(cli, table, monkeypatch, wor
         assert f'{said}weights come from the column "weight" of club.csv' in ended.err
         assert (ended.code, CANARY in ended.err) == (0, False)
     others = {"user,item": "every item counts in full", "user,item,w": 'from the column "w" of'}
+    if "similarity" in words:
+        others = {"weight=w": 'from the column "w" of'}
     for columns, weights in others.items():
         assert weights in cli(*typed, "--columns", columns, "--dry-run").err
 
 
 def test_a_pair_as_json(cli, table) -> None:
     options = ["--epsilon", "0.5", "--measure", "overlap", "--yes", "--json"]
-    ended = cli("release", "similarity", table, "ann", "bob", *options)
+    ended = cli("release", "similarity", table, "--pair", "ann,bob", *options)
     assert (ended.code, ended.err) == (0, "")
     told = ended.json
-    assert (told["schema"], told["people"]) == ("release-similarity/1", ["ann", "bob"])
-    assert (told["losses"], told["right_at_most"]) == ({"anyone": "0.5"}, {"anyone": "63"})
+    assert (told["schema"], told["query"]["pair"]) == ("answer/1", ["ann", "bob"])
+    assert (told["spent"], told["card"]["words"]["right_at_most"]) == ("0.5", "63")
     assert isinstance(told["value"], float)
     card = Card.from_json(json.dumps(told["card"]))
     assert card.problems() == []
@@ -117,7 +127,7 @@ def test_a_pair_as_json(cli, table) -> None:
 
 
 def test_the_mean_of_many_pairs_is_the_overlap(table) -> None:
-    profiles = release._pair(read_profiles(table), table, ("ann", "cid"))
+    profiles = read_profiles(table).only([0, 2])
     similarity = Similarity(epsilon=10, measure="overlap", norms="none")
     draws = [similarity.release(profiles, Source.system()).value for _ in range(2000)]
     assert abs(np.mean(draws) - (1 + 0.8 + 0.6)) < 0.03  # Heat, Up, M; five standard errors
@@ -125,24 +135,24 @@ def test_the_mean_of_many_pairs_is_the_overlap(table) -> None:
 
 def test_a_pair_reads_the_two_people_asked_for(table) -> None:
     profiles = read_profiles(table)
-    pair = release._pair(profiles, table, ("dee", "ann"))
-    assert list(pair.people) == ["dee", "ann"]
-    for place, person in enumerate([3, 0]):
-        assert pair.row(place).tolist() == profiles.row(person).tolist()
-        assert pair.row_weights(place).tolist() == profiles.row_weights(person).tolist()
+    similarity = rt.Similarity(epsilon=1, pair=("dee", "ann"))
+    value = similarity.release(table, source=Source.seeded(4)).value
+    pair = profiles.only([3, 0])  # dee and ann
+    assert value == Similarity(epsilon=1).release(pair, Source.seeded(4)).value
 
 
 @pytest.mark.parametrize("names", [("ann", "zoe"), ("zoe", "ann"), ("Ann", "bob"), ("ann", "")])
 def test_a_person_who_is_not_there_is_wrong_usage(cli, table, names) -> None:
-    ended = cli("release", "similarity", table, *names, "--epsilon", "1", "--yes")
+    words = [table, "--pair", ",".join(names), "--epsilon", "1", "--yes"]
+    ended = cli("release", "similarity", *words)
     assert (ended.code, ended.out) == (2, "")
-    assert "the list of people is public" in ended.err
+    assert "error: --pair must be " in ended.err
 
 
 def test_a_person_and_herself(cli, table) -> None:
-    ended = cli("release", "similarity", table, "ann", "ann", "--epsilon", "1", "--yes")
+    ended = cli("release", "similarity", table, "--pair", "ann,ann", "--epsilon", "1", "--yes")
     assert (ended.code, ended.out) == (2, "")
-    assert "another person" in ended.err
+    assert "two different people" in ended.err
 
 
 # Spending
@@ -151,7 +161,7 @@ def test_a_person_and_herself(cli, table) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["release", "similarity", "{}", "ann", "bob", "--epsilon", "1"],
+        ["release", "similarity", "{}", "--pair", "ann,bob", "--epsilon", "1"],
         ["neighbours", "{}", "--epsilon", "1", "--k", "2"],
         ["recommend", "{}", "--epsilon", "1", "--trusted-gateway"],
     ],
@@ -182,10 +192,10 @@ def test_a_dry_run_reads_nothing(cli, tmp_path, method, words) -> None:
 
 
 def test_a_dry_run_of_a_pair(cli, tmp_path) -> None:
-    words = ["release", "similarity", tmp_path / "none.csv", "ann", "bob", "--epsilon", "2"]
+    words = ["release", "similarity", tmp_path / "none.csv", "--pair", "ann,bob", "--epsilon", "2"]
     ended = cli(*words, "--dry-run", "--json")
     assert (ended.code, ended.json["schema"]) == (0, "plan/1")
-    assert ended.json["right_at_most"] == {"anyone": "89"}
+    assert ended.json["right_at_most"] == "89"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -368,7 +378,8 @@ def test_cards_can_be_rebuilt_from_their_event(cli, table, method) -> None:
 
 def test_the_known_names_are_those_of_the_tasks(table) -> None:
     lists = Similarity(epsilon=1).neighbours(read_profiles(table), 1, source=Source.seeded(1))
-    names = {Similarity.name, lists.event.mechanism, Gossip.name, Blip.name}
+    several = Similarity(epsilon=1).pairs_event(2, private=True).mechanism
+    names = {Similarity.name, several, lists.event.mechanism, Gossip.name, Blip.name}
     assert set(KNOWN) == names
 
 
@@ -382,7 +393,7 @@ def test_cards_of_other_mechanisms_are_left_to_others(cli, table) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["release", "similarity", "{}", "ann", "bob"],
+        ["release", "similarity", "{}", "--pair", "ann,bob"],
         ["neighbours", "{}", "--method", "direct"],
         ["neighbours", "{}", "--method", "gossip"],
         ["recommend", "{}", "--method", "direct"],
@@ -406,7 +417,17 @@ def test_exact_sizes_are_named_as_unprotected(cli, table, words) -> None:
 
 
 def test_with_exact_sizes_a_card_is_about_exchanges(cli, table) -> None:
-    words = ["release", "similarity", table, "ann", "bob", "--epsilon", "1", "--norms", "public"]
+    words = [
+        "release",
+        "similarity",
+        table,
+        "--pair",
+        "ann,bob",
+        "--epsilon",
+        "1",
+        "--norms",
+        "public",
+    ]
     card = Card.from_json(json.dumps(cli(*words, "--yes", "--json").json["card"]))
     assert card.release_event().loss == PerItemDP(Spread(10**9), ITEM_SUBSTITUTE)
     assert "which of two given items of the catalogue is in your profile" in card.to_json()
@@ -415,8 +436,18 @@ def test_with_exact_sizes_a_card_is_about_exchanges(cli, table) -> None:
 
 
 WRITERS = {
-    "similarity": ["release", "similarity", "{}", "ann", "bob", "--epsilon", "1"],
-    "sizes": ["release", "similarity", "{}", "ann", "bob", "--epsilon", "1", "--norms", "public"],
+    "similarity": ["release", "similarity", "{}", "--pair", "ann,bob", "--epsilon", "1"],
+    "sizes": [
+        "release",
+        "similarity",
+        "{}",
+        "--pair",
+        "ann,bob",
+        "--epsilon",
+        "1",
+        "--norms",
+        "public",
+    ],
     **{method: ["neighbours", "{}", *options] for method, options in METHODS.items()},
     "gossiped sizes": ["neighbours", "{}", *METHODS["capped"], "--norms", "public"],
     "recommend": ["recommend", "{}", "--epsilon", "1", "--trusted-gateway"],
@@ -657,9 +688,9 @@ def test_the_least_epsilon_works(cli, table, least, options) -> None:
 def test_tables_without_people_and_directories(cli, tmp_path) -> None:
     path = tmp_path / "films.csv"
     path.write_text("user,item\n")
-    for words in (["neighbours", path], ["release", "similarity", path, "ann", "bob"]):
+    for words in (["neighbours", path], ["release", "similarity", path, "--pair", "ann,bob"]):
         ended = cli(*words, "--epsilon", "1", "--yes")
-        assert f"error: {path} has no people\n" in ended.err
+        assert "films.csv has no people" in ended.err
     (tmp_path / "folder.csv").mkdir()
     for folder in (tmp_path, tmp_path / "folder.csv"):
         ended = cli("neighbours", folder, "--epsilon", "1", "--yes")
@@ -684,11 +715,11 @@ def test_tables_without_people_and_directories(cli, tmp_path) -> None:
 def test_bad_tables_are_a_sentence_without_data(cli, tmp_path, words, text) -> None:
     path = tmp_path / "bad.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    names = ["ann", "bob"] if "similarity" in words else []
+    names = ["--pair", "ann,bob"] if "similarity" in words else []
     ended = cli(*words, path, *names, "--epsilon", "1", "--yes", *gateway(words))
     assert (ended.code, ended.out) == (2, "")
     assert "error: " in ended.err
-    assert "bad.csv" in ended.err
+    assert "bad.csv" in ended.err or "--pair must be" in ended.err
     assert CANARY not in ended.err
     assert "unforeseen" not in ended.err
 
@@ -719,7 +750,9 @@ def test_two_people(cli, tmp_path) -> None:
 
 
 def test_names_cannot_drive_the_terminal(cli, table) -> None:
-    ended = cli("release", "similarity", table, "ann", "\x1b[31mbob", "--epsilon", "1", "--yes")
+    ended = cli(
+        "release", "similarity", table, "--pair", "ann,\x1b[31mbob", "--epsilon", "1", "--yes"
+    )
     assert ended.code == 2
     assert "\x1b" not in ended.err
 

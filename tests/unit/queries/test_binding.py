@@ -10,7 +10,7 @@ import pytest
 import reticent as rt
 from reticent.errors import ReticentError
 from reticent.noise import Source
-from reticent.queries.binding import bind
+from reticent.queries.binding import Given
 
 PAY = [20.0, 35.0, 41.0, 58.0, 90.0]
 QUERY = rt.Quantile(epsilon=2, upper=100)
@@ -108,7 +108,7 @@ def test_records_are_counted_without_any_column() -> None:
 
 
 def test_bound_tables_show_no_cells() -> None:
-    held = bind(QUERY.inputs, {"value": PAY}, None)["table"]
+    held = Given.of(QUERY.inputs, {"value": PAY}, None).private({})["table"]
     assert "20" not in repr(held)
     assert len(held) == 5
     assert "value" in held

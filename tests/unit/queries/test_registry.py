@@ -11,11 +11,12 @@ import reticent as rt
 from reticent.errors import ParameterError
 from reticent.noise import Source
 from reticent.queries import registry
-from reticent.queries.base import Query
+from reticent.queries.base import Pays, Query
 
 PAY = [("ann", 20), ("bob", 35), ("cid", 41), ("dan", 58), ("eve", 90)]
 LINKS = [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("d", "e")]
 SEEN = [("ann", "north", 5), ("ann", "south", 2), ("bob", "north", 9), ("cid", "west", 1)]
+CLUB = [("ann", "Heat", 1), ("ann", "Up", 0.5), ("bob", "Heat", 1), ("cid", "Alien", 1)]
 SAMPLES = {
     "counts": (
         rt.Counts(epsilon=1, records=2, upper=10),
@@ -30,10 +31,22 @@ SAMPLES = {
         rt.TopNodes(epsilon=1, bound=3, k=2),
         {"edges": (("source", "target"), LINKS), "nodes": (("node",), [(n,) for n in "abcdef"])},
     ),
+    "similarity": (
+        rt.Similarity(epsilon=1, pair=("ann", "bob")),
+        {
+            "profiles": (("person", "item", "weight"), CLUB),
+            "people": (("person",), [("ann",), ("bob",), ("cid",), ("dan",)]),
+            "items": (("item",), [("Heat",), ("Up",), ("Alien",)]),
+        },
+    ),
 }
 """A query and its tables, for each kind."""
 KINDS = list(registry.queries())
-WHERE = ("--data-set", "x", "--ledger", "shell.db")
+
+
+def named(query: Query) -> dict[str, str]:
+    """What the data are called, where they pay."""
+    return {"data_set": "x"} if query.pays is Pays.DATA_SET else {}
 
 
 @pytest.fixture
@@ -56,12 +69,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 def typed(query: Query, tables: dict[str, Path]) -> list[str]:
     """The query as one types it."""
     words = []
-    for place, (name, path) in enumerate(tables.items()):
-        words += [str(path)] if place == 0 else [f"--{name}", str(path)]
+    for name, path in tables.items():
+        words += [str(path)] if query.inputs[name].required else [f"--{name}", str(path)]
     for name, value in query.to_plain().items():
         if name != "kind" and value not in (None, False):
             option = f"--{name.replace('_', '-')}"
-            words += [option] if value is True else [option, str(value)]
+            told = ",".join(value) if isinstance(value, list) else str(value)
+            words += [option] if value is True else [option, told]
     return words
 
 
@@ -77,8 +91,9 @@ def test_every_kind_has_a_sample() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_python_and_shell_release_the_same(cli, files, kind) -> None:
     query, tables = SAMPLES[kind][0], files(kind)
-    answer = query.release(tables, ledger="python.db", data_set="x")
-    ended = cli("release", kind, *typed(query, tables), "--yes", "--json", *WHERE)
+    answer = query.release(tables, ledger="python.db", **named(query))
+    where = ["--ledger", "shell.db", *(("--data-set", "x") if named(query) else ())]
+    ended = cli("release", kind, *typed(query, tables), "--yes", "--json", *where)
     assert ended.code == 0, ended.err
     assert ended.json["value"] == answer.value
     assert ended.json["query"] == query.to_plain()
@@ -102,7 +117,7 @@ def test_python_and_shell_plan_the_same(cli, kind) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_key_repeats_value_and_card_byte_by_byte(files, kind) -> None:
     query, tables = SAMPLES[kind][0], files(kind)
-    given = {"ledger": "l.db", "data_set": "x", "key": "1"}
+    given = {"ledger": "l.db", "key": "1", **named(query)}
     first, again = query.release(tables, **given), query.release(tables, **given)
     assert (first.replayed, again.replayed) == (False, True)
     assert (again.spent, again.value) == ("0", first.value)

@@ -1,0 +1,99 @@
+"""Who has what, as a query reads it from files, frames and columns.
+
+Not here  the formats of files (data/interactions.py), other tables (binding.py).
+
+Without weights every item counts in full. People and items are those that were declared or, where
+nothing was, whoever and whatever has a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reticent.data.frame_tables import Interactions
+from reticent.data.interactions import Columns, TableError, find_columns, read_profiles
+from reticent.data.labels import ordered
+from reticent.data.profiles import Profiles
+from reticent.errors import require
+from reticent.queries.base import Public
+
+_HINT = "columns says which one it is, as person=NAME or item=NAME"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Held:
+    """Profiles; ``weighted`` is whether there is a column of weights."""
+
+    called: str
+    profiles: Profiles
+    weighted: bool
+
+    @property
+    def private(self) -> bool:
+        """Whether whatever was drawn into the weights was private."""
+        return self.profiles.private
+
+    def __repr__(self) -> str:
+        return f"Held({self.called!r})"  # who has what is private
+
+
+def read(called: str, held: Any, chosen: Mapping[str, str], known: Mapping[str, Any]) -> Held:
+    """Profiles of the people and items in ``known``, if they are there."""
+    people, items = names(known, "people"), names(known, "items")
+    listed = {"people": people, "items": items}
+    if isinstance(held, Profiles):
+        if people or items:
+            held = held.in_catalogue(people or held.people, items or held.items)
+        return Held(called, held, weighted=True)
+    columns = _columns(chosen)
+    if isinstance(held, (str, Path)):
+        said: list[str] = []
+        found = read_profiles(held, columns, **listed, notice=said.append)
+        return Held(Path(held).name, found, weighted=not said)
+    if isinstance(held, Mapping):
+        cells = list(held.values())
+        places = find_columns(called, [str(name) for name in held], columns, hint=_HINT)
+        who, what = (cells[place] for place in places[:2])
+        weights = 1.0 if places[2] is None else cells[places[2]]
+        return Held(called, Profiles.of(who, what, weights, **listed), places[2] is not None)
+    lines = Interactions.of(held, columns, **listed)
+    return Held(called, lines.profiles, weighted=lines.weighted)
+
+
+def names(known: Mapping[str, Any], table: str) -> list[str] | None:
+    """The names that a public table declares, each once, in canonical order; None without it."""
+    if table not in known:
+        return None
+    (cells,) = known[table].columns.values()
+    found = {name for name in cells.tolist() if name}
+    require(bool(found), table, "an empty table", "a table that names some")
+    return ordered(found, table)
+
+
+def everybody(tables: Mapping[str, Any]) -> Public:
+    """Who there is: declared, or whoever has a line; unknown where no profiles were read."""
+    declared = names(tables, "people")
+    if "profiles" in tables:
+        held = tables["profiles"]
+        people = list(held.profiles.people)
+        if not people:
+            why = "no line with a weight above 0 has both a person and an item"
+            raise TableError(held.called, f"has no people: {why}")
+        return Public(len(people), people, declared is not None, tables)
+    if declared is not None:
+        return Public(len(declared), declared, True, tables)
+    return Public(tables=tables)
+
+
+def _columns(chosen: Mapping[str, str]) -> Columns:
+    """The names of columns that were said; a weight that is named must be there."""
+    usual = Columns()
+    return Columns(
+        chosen.get("person", usual.user),
+        chosen.get("item", usual.item),
+        chosen.get("weight", usual.weight),
+        "weight" not in chosen,
+    )

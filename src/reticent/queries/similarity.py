@@ -1,0 +1,242 @@
+"""How alike people are, pair by pair.
+
+Theory    docs/theory/similarity.md, Theorem 1 (a pair), Theorem 3 (many pairs), Theorem 4 (sizes)
+Not here  the mechanism (tasks/similarity.py), the most similar of everybody (neighbours.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from reticent.errors import require
+from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
+from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Cells, Input, Role, Table
+from reticent.queries.options import BUDGET, choice, names, option, perhaps
+from reticent.rational import Number
+
+if TYPE_CHECKING:
+    from reticent.guarantees import Event, PerItemDP
+    from reticent.guarantees.card import Scope
+    from reticent.noise import Source
+    from reticent.tasks.charged import Payer
+    from reticent.tasks.similarity import Similarity as Comparison
+
+MEASURES = ("cosine", "overlap", "jaccard")
+NORMS = ("private", "public", "none")
+WEIGHTINGS = ("min", "product")
+NORMS_HELP = (
+    "Sizes of profiles: with noise; exact, which protects neither them nor that an item of weight "
+    "0 is there; or none, for overlap.  [default: private, or none for overlap]"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similarity(Query):
+    """How alike two people are, or each pair of a list.
+
+    Items are private, and so is how many a person has; who is compared with whom is public. Each
+    person pays for the people they are compared with. Every item counts by its weight.
+    """
+
+    kind: ClassVar[str] = "similarity"
+    shape: ClassVar[Shape] = Shape.PER_PAIR
+    pays: ClassVar[Pays] = Pays.PERSON
+    counted: ClassVar[str] = "people that one is compared with at most"
+    inputs: ClassVar[Mapping[str, Input]] = {
+        "profiles": PROFILES,
+        "pairs": Table(
+            "Who is compared with whom; public.  [default: the one pair of the option]",
+            {
+                "person": Role(Cells.NAME, "One of the two.", aliases=("first",)),
+                "other": Role(Cells.NAME, "The other one.", aliases=("second",)),
+            },
+            public=True,
+            required=False,
+        ),
+        "people": PEOPLE,
+        "items": ITEMS,
+    }
+
+    epsilon: Number = option(
+        "What an item of weight 1 may lose in one comparison, to anybody.", BUDGET
+    )
+    pair: Sequence[str] | None = option(
+        "Two people, where it is one pair.", perhaps(names(2, "PERSON,OTHER")), default=None
+    )
+    measure: str = option("What to compute.", choice(*MEASURES), default="cosine")
+    norms: str | None = option(NORMS_HELP, perhaps(choice(*NORMS)), default=None)
+    weighting: str = option(
+        "What a common item counts, given both weights.", choice(*WEIGHTINGS), default="min"
+    )
+
+    def check(self) -> None:
+        """Two different people."""
+        if self.pair is not None:
+            require(self.pair[0] != self.pair[1], "pair", "one person", "two different people")
+
+    @property
+    def comparison(self) -> Comparison:
+        """The mechanism of one pair."""
+        return comparison(self.epsilon, self.measure, self.norms, self.weighting)
+
+    def terms(self, public: Public) -> SimilarityTerms:
+        """See ``Query``."""
+        pairs = self._pairs(public)
+        peers = _peers(pairs)
+        return SimilarityTerms(self, public, self.comparison, tuple(pairs), peers)
+
+    def _pairs(self, public: Public) -> list[tuple[str, str]]:
+        """Each pair once, as it was named first; known people only."""
+        listed = public.tables.get("pairs")
+        require(listed is None or self.pair is None, "pair", "given", "left out with a table")
+        found = [] if self.pair is None else [(self.pair[0], self.pair[1])]
+        if listed is not None:
+            ends = (listed["person"].tolist(), listed["other"].tolist())
+            found = [(a, b) for a, b in zip(*ends, strict=True) if a and b and a != b]
+            require(bool(found), "pairs", "an empty table", "a table that names two people")
+        require(bool(found) or public.names is None, "pair", None, "two people, or a table pairs")
+        if public.names is not None:
+            there = set(public.names)
+            missing = sorted({name for pair in found for name in pair} - there)
+            rule = (
+                "people of the table or, if you declare them, of that list: who is in it is public"
+            )
+            require(not missing, "pair", ", ".join(missing[:3]), rule)
+        once = {frozenset(pair): pair for pair in reversed(found)}
+        return sorted(once.values())
+
+    def facts(self, tables: Mapping[str, Any]) -> Public:
+        """Who there is, and who is compared."""
+        from reticent.queries.profile_tables import everybody
+
+        return everybody(tables)
+
+
+def comparison(epsilon: Number, measure: str, norms: str | None, weighting: str) -> Comparison:
+    """The mechanism of one pair, by the options that queries share."""
+    from reticent.tasks.similarity import Similarity as Comparison
+
+    usual = "none" if measure == "overlap" else "private"
+    return Comparison(
+        epsilon=epsilon,
+        measure=measure,  # type: ignore[arg-type]
+        norms=norms or usual,  # type: ignore[arg-type]
+        weighting=weighting,  # type: ignore[arg-type]
+    )
+
+
+def _peers(pairs: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """With how many others each person is compared."""
+    found: dict[str, int] = {}
+    for pair in pairs:
+        for name in pair:
+            found[name] = found.get(name, 0) + 1
+    return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityTerms(Terms):
+    """A number for each pair of a public list."""
+
+    query: Similarity
+    known: Public
+    mechanism: Comparison  # type: ignore[assignment]  # one pair; it has all that terms ask for
+    pairs: tuple[tuple[str, str], ...]
+    peers: Mapping[str, int]
+    columns: ClassVar[tuple[str, ...]] = ("person", "other", "similarity")
+
+    @property
+    def most(self) -> int:
+        """Of the people that one is compared with."""
+        return max(self.peers.values(), default=self.known.count or 1)
+
+    @property
+    def what(self) -> str:
+        """In words."""
+        measure = f"noisy {self.query.measure}"
+        if len(self.pairs) == 1:
+            return f"{measure} of {self.pairs[0][0]} and {self.pairs[0][1]}"
+        return f"{measure} of {f'{len(self.pairs):,}' if self.pairs else 'some'} pairs of people"
+
+    def loss(self) -> PerItemDP:
+        """Of whoever is compared most often. Theorem 3."""
+        return self.mechanism.guarantee(self.most)
+
+    def event(self, source: Source) -> Event:
+        """One pair is an event of the mechanism, several have one of their own."""
+        return self.mechanism.pairs_event(self.most, private=source.private)
+
+    def payers(self, limit: int | None) -> list[tuple[Payer, int]] | None:
+        """Everybody who is compared, by the number of others."""
+        from reticent.tasks.charged import Payer
+
+        if not self.pairs:
+            return None
+        return [
+            (Payer(subject=name, limit=limit), self.mechanism.guarantee(peers).overall)
+            for name, peers in self.peers.items()
+        ]
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What counts where there are no weights."""
+        return unweighted(self.known)
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """Who is compared with whom."""
+        sizes = ("how many items each of them has",) if self.mechanism.norms == "public" else ()
+        return ("who is compared with whom", *sizes)
+
+    def scope(self) -> Scope:
+        """See ``promises``."""
+        from reticent.guarantees import promises
+
+        return promises.similarity(norms=self.mechanism.norms, public=declared(self.known))
+
+    def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> list[float]:
+        """A score for each pair; sizes are drawn once for each person."""
+        import numpy as np
+
+        profiles = tables["profiles"].profiles
+        names = list(dict.fromkeys(name for pair in self.pairs for name in pair))
+        places = {name: place for place, name in enumerate(profiles.people)}
+        some = profiles.only([places[name] for name in names])
+        own = {name: place for place, name in enumerate(names)}
+        first, second = (np.array([own[pair[end]] for pair in self.pairs]) for end in (0, 1))
+        norms = self.mechanism.release_norms(some, source)
+        noise = self.mechanism.pair_noise(source)
+        found = self.mechanism.pairs(some, first, second, norms=norms, noise=noise)
+        return [float(one) for one in found]
+
+    def show(self, kept: list[float]) -> Any:
+        """The number of the one pair, or a line for each."""
+        if self.query.pair is not None:
+            return kept[0]
+        return [
+            {"person": one, "other": other, "similarity": score}
+            for (one, other), score in zip(self.pairs, kept, strict=True)
+        ]
+
+    def rows(self, value: Any) -> list[tuple[Any, ...]]:
+        """One for each pair, by name."""
+        if self.query.pair is not None:
+            return [(*self.pairs[0], value)]
+        return [tuple(line.values()) for line in value]
+
+
+def unweighted(known: Public) -> tuple[str, ...]:
+    """What to say of a table without weights; its columns are public."""
+    held = known.tables.get("profiles")
+    if held is None or held.weighted:
+        return ()
+    return (f"{held.called} has no column of weights: every item counts in full, with weight 1",)
+
+
+def declared(known: Public) -> str:
+    """What a card says of who and what is public in a table of profiles."""
+    from reticent.guarantees import promises
+
+    return promises.public_lists(people=known.declared, items="items" in known.tables)
