@@ -4,12 +4,12 @@
 import tempfile
 from pathlib import Path
 
-from reticent import BudgetExceeded, Catalogue, Preferences, Source, release_histogram
+import reticent as rt
 from reticent.ledger import head_of, open_ledger, verify_ledger
 from reticent.ledger.reports import balances
 
-films = Catalogue.of([[1, 0], [0, 1]], attributes=("Crime", "Drama"), items=("Heat", "Up"))
-ann = Preferences.parse("""
+films = rt.Catalogue.of([[1, 0], [0, 1]], attributes=("Crime", "Drama"), items=("Heat", "Up"))
+wishes = rt.Preferences.parse("""
 version = 1
 attributes.default = 0.4
 [providers."club.example"]
@@ -20,10 +20,10 @@ total = 1.0
 
 def ask(ledger, key):
     """One request of the club, by a key of its own."""
-    return release_histogram(
-        ["Heat"], films, ann, provider="club.example", source=Source.system(),
-        ledger=ledger, subject="ann", key=key,
-    )  # fmt: skip
+    seen = {"person": ["ann"], "item": ["Heat"]}
+    data = {"profiles": seen, "catalogue": films}
+    query = rt.Histogram(provider="club.example")
+    return query.release(data, preferences=wishes, ledger=ledger, key=key)
 
 
 # %% Two requests are answered, the same key is answered alike, a third request is refused
@@ -31,10 +31,10 @@ place = Path(tempfile.mkdtemp()) / "ledger.db"
 with open_ledger(place) as ledger:
     first, second = ask(ledger, "visit-0001"), ask(ledger, "visit-0002")
     again = ask(ledger, "visit-0001")
-    print("the same key, the same answer:", (first.values == again.values).all())
+    print("the same key, the same answer:", first.value == again.value)
     try:
         ask(ledger, "visit-0003")
-    except BudgetExceeded as refused:
+    except rt.BudgetExceeded as refused:
         print("refused:", refused)
 
 # %% What is on the disk survives this program; its chain shows if the past was rewritten

@@ -15,6 +15,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "reticent"
 RANKS = {
     "_version": 0,
     "amounts": 0,
+    "layout": 0,
     "errors": 1,
     "rational": 2,
     "guarantees": 3,
@@ -27,14 +28,14 @@ RANKS = {
     "tasks": 6,
     "exports": 7,
     "gateway": 7,
-    "queries": 7,
+    "queries": 8,
     "report": 7,
     "running": 7,
     "testing": 7,
-    "console": 8,
-    "spark": 8,
-    "cli": 9,
-    "__main__": 10,
+    "console": 9,
+    "spark": 9,
+    "cli": 10,
+    "__main__": 11,
 }
 RANDOM = {"random", "secrets", "numpy.random", "os.urandom", "uuid"}
 HEAVY = {"numpy", "scipy", "numba", "matplotlib", "fastapi", "pydantic", "cryptography"}

@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from reticent.preferences import Preferences
     from reticent.queries.base import Answer
     from reticent.queries.counts import Counts
+    from reticent.queries.histogram import Histogram
     from reticent.queries.percentile import Percentile
     from reticent.queries.quantile import Quantile
     from reticent.queries.similarity import Similarity
     from reticent.queries.top_nodes import TopNodes
     from reticent.tasks.blip import Blip
     from reticent.tasks.clustering import Gossip
-    from reticent.tasks.histogram import release_histogram
     from reticent.tasks.histogram_batches import Histograms
     from reticent.tasks.learning import Limits, learn_mapping
     from reticent.tasks.profiles import SparseMapping
@@ -86,6 +86,7 @@ _HOMES = {
     "Preferences": "preferences",
     "Answer": "queries.base",
     "Counts": "queries.counts",
+    "Histogram": "queries.histogram",
     "Percentile": "queries.percentile",
     "Quantile": "queries.quantile",
     "Similarity": "queries.similarity",
@@ -93,7 +94,6 @@ _HOMES = {
     "Blip": "tasks.blip",
     "Gossip": "tasks.clustering",
     "Histograms": "tasks.histogram_batches",
-    "release_histogram": "tasks.histogram",
     "Limits": "tasks.learning",
     "learn_mapping": "tasks.learning",
     "SparseMapping": "tasks.profiles",
@@ -120,6 +120,7 @@ __all__ = [
     "DiscreteLaplace",
     "Exponential",
     "Gossip",
+    "Histogram",
     "Histograms",
     "Limits",
     "MultiLevel",
@@ -143,7 +144,6 @@ __all__ = [
     "__version__",
     "learn_mapping",
     "plan_histogram",
-    "release_histogram",
 ]
 
 

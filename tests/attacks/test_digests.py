@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import reticent as rt
 from reticent.data.catalogue import Catalogue
 from reticent.errors import CardError
 from reticent.exports.registry import registry_entry
@@ -19,11 +20,9 @@ from reticent.guarantees import canonical
 from reticent.guarantees.card import Card
 from reticent.guarantees.card_views import card_html, card_text
 from reticent.ledger import open_ledger
-from reticent.noise import Source
 from reticent.preferences import Preferences
 from reticent.running import run
 from reticent.running.seals import Seal
-from reticent.tasks.histogram import release_histogram
 from reticent.tasks.histogram_arrow import HistogramBatches
 
 CLINIC = Catalogue.of(
@@ -58,12 +57,15 @@ def forms(guess) -> list[str]:
     return [canonical(guess), json.dumps(guess), repr(guess)]
 
 
+def asked_of(items: list[str], wishes: Preferences, provider: str) -> rt.Answer:
+    table = {"profiles": {"person": ["ann"] * len(items), "item": items}, "catalogue": CLINIC}
+    return rt.Histogram(provider=provider, person="ann").release(table, preferences=wishes)
+
+
 def test_no_card_confirms_a_released_value() -> None:
-    released = release_histogram(
-        ["a", "c"], CLINIC, WISHES, provider="clinic", source=Source.system()
-    )
-    card = released.card("t")
-    value = released.values.tolist()
+    released = asked_of(["a", "c"], WISHES, "clinic")
+    card = released.card
+    value = list(released.value["ann"].values())
     entry = registry_entry(card).to_yaml()
     shown = "".join((card.to_json(), card_text(card), card_html(card), entry))
     others = ([float(x) for x in guess] for guess in itertools.product(range(-2, 4), repeat=3))
@@ -80,15 +82,14 @@ def test_no_card_confirms_a_wish() -> None:
         wishes = Preferences.parse(
             f'version = 1\nattributes = {{Crime = {crime}}}\nproviders = {{"p" = {{epsilon = 1}}}}'
         )
-        made = release_histogram(["a"], CLINIC, wishes, provider="p", source=Source.system())
-        shown.add(made.card("t").to_json())
-        assert made.grant.fingerprint not in made.card("t").to_json()
+        made = asked_of(["a"], wishes, "p")
+        shown.add(made.card.to_json())
+        assert made.terms.grant.fingerprint not in made.card.to_json()
     assert len(shown) == 1
 
 
 def test_a_card_with_such_a_digest_is_refused_with_the_reason() -> None:
-    made = release_histogram(["a"], CLINIC, WISHES, provider="clinic", source=Source.system())
-    held = json.loads(made.card("t").to_json())
+    held = json.loads(asked_of(["a"], WISHES, "clinic").card.to_json())
     held["provenance"]["output_sha256"] = "ab" * 32
     with pytest.raises(CardError, match="the value can be guessed"):
         Card.from_json(json.dumps(held))

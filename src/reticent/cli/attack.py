@@ -22,10 +22,11 @@ from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.mapping import FIGURES, PeopleFile
 from reticent.cli.mapping_files import read_mapping
-from reticent.cli.output import Json, progress, say, say_json, table, talk
+from reticent.cli.output import Json, progress, say, say_json, talk
 from reticent.cli.profile import MappingFile
 from reticent.cli.release import check_files
 from reticent.errors import MissingExtra
+from reticent.layout import table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

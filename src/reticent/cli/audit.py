@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reticent.cli.failures import ExitCode
-from reticent.cli.output import Json, progress, say, say_json, table, talk
+from reticent.cli.output import Json, progress, say, say_json, talk
+from reticent.layout import table
 
 if TYPE_CHECKING:
     from reticent.cli.audit_checks import Finding

@@ -20,15 +20,12 @@ from reticent.cli.charging import LEDGER, PRINCIPAL, LedgerOption, Paid, Purse, 
 from reticent.cli.charging_words import NOTED
 from reticent.cli.declared import Declared, DeclaredPeople
 from reticent.cli.failures import Failure, Refusal
-from reticent.cli.histogram_plan import (
+from reticent.cli.histogram_options import (
     CatalogueFile,
     Goal,
     GoalOption,
     PreferencesFile,
     Provider,
-    doubts,
-    hidden,
-    plan_of,
     read_both,
 )
 from reticent.cli.mapping import IdColumn
@@ -130,24 +127,26 @@ def histogram(
     for a person and no more. Everybody is charged once, before anything can be seen; if somebody
     has too little left nobody is. After a crash the same command goes on where it stopped.
     """
-    from reticent.mechanisms.base import Release
-    from reticent.tasks.histogram import ReleasedHistogram
+    from reticent.queries.base import Public
+    from reticent.queries.histogram import Histogram
+    from reticent.queries.run import card_of
     from reticent.tasks.histogram_arrow import HistogramBatches
 
     check_files(card, suffixes=CARDS)
     declared = Declared.read(people)
     catalogue, wishes = read_both(catalogue_path, preferences)
-    _, grant = plan_of(catalogue, wishes, provider, goal, False)
+    public = {"catalogue": catalogue, "preferences": wishes}
+    asked = Histogram(provider=provider, goal=goal.value)
+    terms = asked.terms(Public(declared=people is not None, tables=public))
     own = ("weights",) if own_weights else ()
     job = HistogramBatches.of(catalogue, wishes, provider, goal=goal.value, own=own)
     made = job.plan
     agreed = Plan(
         "batch-histogram",
-        f"everybody's noisy histogram for {provider}",
+        terms.what,
         {"who sees all of it": made.mechanism.guarantee().overall},
-        made.mechanism.utility().sentence,
-        doubts(wishes, provider),
-        note=hidden(wishes),
+        terms.error,
+        "; ".join(terms.cautions),
     )
     if dry_run:
         agreed.say(as_json, Purse(ledger, key, quiet=as_json).outlook(None, agreed.charge))
@@ -162,17 +161,8 @@ def histogram(
     ran, budget = _run(
         context, job, table, out, key, ledger, rows, processes, as_json, declared.people
     )
-    files: Any = dict(ran.files)
-    whole = ReleasedHistogram(
-        Release(files, ran.event, made.mechanism),
-        made,
-        grant,
-        budget,
-        ran.replayed,
-    )
-    public = (declared.public(catalogue=True),)
-    told = whole.card(agreed.title, model="central", public=public, command=published(context))
-    facts = {"provider": provider, "withheld": list(grant.withheld)}
+    told = card_of(terms, ran.event, budget=budget, command=published(context))
+    facts = {"provider": provider, "withheld": list(terms.grant.withheld)}
     _say("batch-histogram/1", ran, budget, agreed, told, card, ledger, as_json, facts)
 
 

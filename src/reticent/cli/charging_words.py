@@ -117,7 +117,8 @@ def _more(
     if context.params.get("total"):
         again = spelled(context, instead={"total": to})
         return {**on_record, "and then": again} if on_record else {"to allow more": again}
-    file = str(context.params.get("preferences", "preferences.toml"))
+    given = (context.params.get(name) for name in ("table_preferences", "preferences"))
+    file = str(next(filter(None, given), "preferences.toml"))
     own_words = ["reticent", "prefs", "set", file, "--provider", short[0].payer.provider]
     return _in_order([shlex.join([*own_words, "--total", to]), *on_record.values()])
 

@@ -17,9 +17,10 @@ import typer
 
 from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
-from reticent.cli.output import say, say_json, table, talk
+from reticent.cli.output import say, say_json, talk
 from reticent.cli.plan import spelled
 from reticent.cli.release import check_files
+from reticent.layout import table
 
 if TYPE_CHECKING:
     from reticent.noise import Source

@@ -1,6 +1,6 @@
 """``reticent compare histogram``: what ways to share a provider's budget are worth.
 
-Not here  the errors (tasks/comparing_histogram.py), the plan of one release (histogram_plan.py).
+Not here  the errors (tasks/comparing_histogram.py), the plan of one release (queries/histogram.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import typer
 from reticent.amounts import show_up
 from reticent.cli.compare import UNREAD, USUAL_EPSILONS, PlotFile, amount, check_plot, figure, show
 from reticent.cli.compare_points import points
-from reticent.cli.histogram_plan import (
+from reticent.cli.histogram_options import (
     CatalogueFile,
     Goal,
     GoalOption,

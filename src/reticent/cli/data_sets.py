@@ -13,7 +13,8 @@ import typer
 
 from reticent.cli.data_known import KNOWN, DataSet
 from reticent.cli.failures import Failure
-from reticent.cli.output import Json, say, say_json, table, talk
+from reticent.cli.output import Json, say, say_json, talk
+from reticent.layout import table
 
 app = typer.Typer(
     help="Public data sets: which are known, and where to put them.",

@@ -16,7 +16,8 @@ import typer
 from reticent.cli.charging import opened
 from reticent.cli.failures import ExitCode, Failure, reason
 from reticent.cli.files import write_atomically
-from reticent.cli.output import Json, progress, say, say_json, table, talk
+from reticent.cli.output import Json, progress, say, say_json, talk
+from reticent.layout import table
 
 if TYPE_CHECKING:
     from reticent.cli.demo_tour import Make, Step, Tour

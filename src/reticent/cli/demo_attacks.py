@@ -22,7 +22,7 @@ from reticent.amounts import show_up
 from reticent.cli import demo_census, demo_similarity
 from reticent.cli.demo_club import CLUB, club
 from reticent.cli.demo_tour import Step, Tour
-from reticent.cli.output import table
+from reticent.layout import table
 from reticent.mechanisms import WeightedProfile
 from reticent.noise import Source
 from reticent.report.attack_figures import promise_roc_figure, roc_figure

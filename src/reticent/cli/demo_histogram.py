@@ -7,16 +7,22 @@ Not here  who they are and what they allow (demo_club.py).
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 
 from reticent.amounts import show_nano, show_up
 from reticent.cli.demo_club import ADS, ANN, CLUB, club
 from reticent.cli.demo_tour import LEDGER, PREFERENCES, PUBLIC, Planned, Step, Tour
+from reticent.data.profiles import Profiles
 from reticent.errors import BudgetExceeded, Refused
+from reticent.mechanisms.multilevel_plan import HistogramPlan
 from reticent.preferences import Preferences
+from reticent.queries.base import Answer
+from reticent.queries.histogram import Histogram
+from reticent.queries.run import Told, release
 from reticent.report.document import Grid, Picture, Section
 from reticent.report.histogram_figures import noise_figure
 from reticent.tasks.charged import standings
-from reticent.tasks.histogram import ReleasedHistogram, payer_of, plan_for, release_histogram
+from reticent.tasks.histogram import payer_of, plan_for
 
 HEADS = ("genre", "released ", "true, by weight ", "within, 95 in 100 ")
 SHOWN = ("Comedy", "Crime", "Drama")  # on the terminal
@@ -31,28 +37,28 @@ def planned(wishes: Preferences) -> list[Planned]:
     return [Planned.of("Histogram of genres", plan.mechanism, off)]
 
 
-def ask(tour: Tour, wishes: Preferences, provider: str) -> ReleasedHistogram:
+def ask(tour: Tour, wishes: Preferences, provider: str) -> Answer:
     """Ann's genres for a provider: planned, charged to her account, drawn."""
     catalogue, seen = club()
-    return release_histogram(
-        seen[ANN],
-        catalogue,
-        wishes,
-        provider=provider,
-        source=tour.source(),
+    ann = tour.subject("Ann")
+    return release(
+        Histogram(provider=provider, person=ann),
+        {"profiles": Profiles.of([ann] * len(seen[ANN]), seen[ANN]), "catalogue": catalogue},
+        preferences=wishes,
         ledger=tour.ledger,
-        subject=tour.subject("Ann"),
+        source=tour.source(),
+        told=Told(command=tour.command, made=tour.made),
     )
 
 
 def histogram(tour: Tour) -> Step:
     """Ann's genres for the film club, with the noise that her budgets leave."""
     wishes = tour.preferences()
-    released = ask(tour, wishes, CLUB)
-    tour.cards["histogram"] = released.card(
-        f"Ann's films by genre, for {CLUB}", model="central", command=tour.command, made=tour.made
-    )
-    rows = _rows(released, wishes)
+    answer = ask(tour, wishes, CLUB)
+    tour.cards["histogram"] = answer.card
+    (values,) = answer.value.values()
+    plan, _ = plan_for(club()[0], wishes, CLUB)
+    rows = _rows(values, plan, wishes)
     few = [f"{name} {value} (true {true})" for name, value, true, _ in rows if name in SHOWN]
     lines = [
         f"Released: {', '.join(few)} and {len(rows) - len(few)} more.",
@@ -72,23 +78,24 @@ def histogram(tour: Tour) -> Step:
     section = Section(
         title="Histogram: Ann's genres for the film club",
         words=words,
-        pictures=[Picture(noise_figure(released.plan), caption)],
+        pictures=[Picture(noise_figure(plan), caption)],
         grids=[Grid(f"Ann's films by genre, as {CLUB} gets them", HEADS, rows)],
     )
-    values = dict(zip(released.attributes, released.values.tolist(), strict=True))
     fields = {"histogram": {"provider": CLUB, "released": values}}
     return Step(lines=lines, fields=fields, section=section, cards=("histogram",))
 
 
-def _rows(released: ReleasedHistogram, wishes: Preferences) -> list[tuple[str, ...]]:
+def _rows(
+    released: Mapping[str, float], plan: HistogramPlan, wishes: Preferences
+) -> list[tuple[str, ...]]:
     """Each genre with its released and true number, and how near they are, 95 times in 100."""
     catalogue, seen = club()
     places = [catalogue.places[film] for film in seen[ANN]]
     weights = [float(weight) for weight in wishes.weights(seen[ANN], provider=CLUB)]
     true = dict(zip(catalogue.attributes, weights @ catalogue.dense()[places], strict=True))
-    within = released.plan.mechanism.within_95().tolist()  # as on the card
-    told = zip(released.attributes, released.values, within, strict=True)
-    return [(g, f"{value:.1f}", f"{true[g]:g}", show_up(most)) for g, value, most in told]
+    within = plan.mechanism.within_95().tolist()  # as on the card
+    told = zip(released.items(), within, strict=True)
+    return [(g, f"{value:.1f}", f"{true[g]:g}", show_up(most)) for (g, value), most in told]
 
 
 def refusal(tour: Tour) -> Step:

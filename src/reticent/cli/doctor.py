@@ -10,7 +10,8 @@ from dataclasses import asdict
 import typer
 
 from reticent.cli.failures import ExitCode
-from reticent.cli.output import Json, say, say_json, table, talk
+from reticent.cli.output import Json, say, say_json, talk
+from reticent.layout import table
 
 
 def doctor(as_json: Json = False) -> None:

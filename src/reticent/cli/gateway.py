@@ -18,8 +18,9 @@ from reticent.cli import gateway_keys
 from reticent.cli.failures import Failure
 from reticent.cli.files import read_text
 from reticent.cli.gateway_open import USUAL, Database, check_ready, gateway_at, named
-from reticent.cli.output import Json, progress, say, say_json, table, talk
+from reticent.cli.output import Json, progress, say, say_json, talk
 from reticent.cli.plan import ask, somebody_to_ask, spelled
+from reticent.layout import table
 
 if TYPE_CHECKING:
     from reticent.gateway import Gateway

@@ -15,7 +15,8 @@ import typer
 
 from reticent.cli.failures import Failure
 from reticent.cli.gateway_open import USUAL, Database, gateway_at, named
-from reticent.cli.output import Json, say, say_json, table, talk
+from reticent.cli.output import Json, say, say_json, talk
+from reticent.layout import table
 
 if TYPE_CHECKING:
     from reticent.gateway.credentials import Role, Token

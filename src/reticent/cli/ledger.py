@@ -20,7 +20,8 @@ from reticent.amounts import show_nano
 from reticent.cli.charging import LEDGER, HeldLedger, check_there, shown
 from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.files import free_name, read_text, write_atomically
-from reticent.cli.output import Json, say, say_json, table, talk
+from reticent.cli.output import Json, say, say_json, talk
+from reticent.layout import table
 
 if TYPE_CHECKING:
     from reticent.ledger import Connection

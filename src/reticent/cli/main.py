@@ -32,8 +32,6 @@ from reticent.cli import (
     demo,
     doctor,
     gateway,
-    histogram,
-    histogram_plan,
     init,
     ledger,
     ledger_changes,
@@ -92,13 +90,11 @@ app.command("init")(init.init)
 app.command("doctor")(doctor.doctor)
 app.command("neighbours")(neighbours.neighbours)
 app.command("recommend")(recommend.recommend)
-queries.plans.command("histogram")(histogram_plan.plan)
 app.command("queries")(queries.listing)
 app.command("predict")(predict.predict)
 app.command("report", short_help="One page of pictures, tables and cards.")(report.report)
 app.command("serve")(serve.serve)
 app.command("verify", short_help="Find the worst case of a mechanism, exactly.")(verify.verify)
-release.app.command("histogram")(histogram.histogram)
 release.app.command("profile")(profile.profile)
 queries.add_queries(release.app)
 audit.app.command("attack")(attack.attack)

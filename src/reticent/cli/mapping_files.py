@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reticent.cli.failures import Failure, reason
-from reticent.cli.output import table
 from reticent.guarantees.card_facts import printable
+from reticent.layout import table
 
 if TYPE_CHECKING:
     from reticent.tasks.recoding import Recoding

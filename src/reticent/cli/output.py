@@ -9,7 +9,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, TypeAlias
 
@@ -33,20 +33,6 @@ def say_json(schema: str, **fields: Any) -> None:
 def talk(text: str, *, raw: bool = False) -> None:
     """A line for the person at the terminal; never part of the result."""
     typer.echo(text if raw else _printable(text), err=True)
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of text in columns; a column under a head that ends in a space is set to the right."""
-    widths = [max(len(row[i].strip()) for row in (heads, *rows)) for i in range(len(heads))]
-
-    def line(cells: Sequence[str]) -> str:
-        set_cells = (
-            cell.strip().rjust(width) if head.endswith(" ") else cell.ljust(width)
-            for cell, width, head in zip(cells, widths, heads, strict=True)
-        )
-        return "  ".join(set_cells).rstrip()
-
-    return [line(heads), "  ".join("-" * width for width in widths), *map(line, rows)]
 
 
 @contextmanager

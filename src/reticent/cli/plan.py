@@ -17,7 +17,8 @@ from typing import Annotated, Any, Protocol, TypeAlias
 import typer
 
 from reticent.cli.failures import Failure, Refusal
-from reticent.cli.output import say, say_json, table, talk
+from reticent.cli.output import say, say_json, talk
+from reticent.layout import table
 
 DryRun: TypeAlias = Annotated[
     bool,

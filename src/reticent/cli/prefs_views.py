@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from reticent.cli.output import table
+from reticent.layout import table
 
 if TYPE_CHECKING:
     from reticent.preferences import Preferences, Provider

@@ -28,6 +28,7 @@ from reticent.cli.charging import (
     opened,
 )
 from reticent.cli.charging_words import refusal, standing_words
+from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, say, say_json, shares, talk
 from reticent.cli.plan import DryRun, Yes, agreement, published, spelled
@@ -40,7 +41,7 @@ from reticent.cli.release import (
     warn_unused_preferences,
     write_card,
 )
-from reticent.errors import BudgetExceeded, ParameterError
+from reticent.errors import BudgetExceeded, ParameterError, ReticentError
 from reticent.queries.base import Pays
 from reticent.queries.cells import cells
 from reticent.queries.registry import queries as registered
@@ -106,6 +107,8 @@ def _made(body: Callable[..., None], parameters: list[inspect.Parameter]) -> Cal
             body(context, given)
         except ParameterError as error:
             raise query_options.as_typed(error) from None
+        except ReticentError as error:
+            raise query_options.unusable_file(error, given) from None
 
     first = query_options.parameter("context", typer.Context)
     command.__signature__ = inspect.Signature([first, *parameters])  # type: ignore[attr-defined]
@@ -124,6 +127,7 @@ def _planning(query: type[Query]) -> Callable[..., None]:
         query_options.parameter("count", Annotated[str | None, counted], None),
         *files,
         *named,
+        *query_options.of_figures(query),
         query_options.parameter("as_json", Json, False),
     ]
 
@@ -139,8 +143,11 @@ def _plan(asked: Query, given: dict[str, Any], purse: Purse | None = None) -> No
     from reticent.queries.plans import plan_of, public_terms
     from reticent.queries.run import payers_of
 
+    figures = {name: given.get(f"figure_{name}") for name in asked.figures}
+    for path in figures.values():
+        check_files(path, suffixes=(".svg",))
     known, columns = given.get("count"), query_options.chosen(given.get("columns"))
-    files = query_options.tables(type(asked), given)
+    files = query_options.tables(asked, given)
     public = {name: path for name, path in files.items() if asked.inputs[name].public}
     terms = public_terms(
         asked,
@@ -149,6 +156,9 @@ def _plan(asked: Query, given: dict[str, Any], purse: Purse | None = None) -> No
         columns if public else None,
     )
     made = plan_of(asked, terms)
+    for name, path in figures.items():
+        if path is not None:
+            write_atomically(path, terms.figure(name))
     seen = None
     if purse is not None:
         due = payers_of(asked, terms, files, given.get("data_set"), given["total"])
@@ -159,7 +169,7 @@ def _plan(asked: Query, given: dict[str, Any], purse: Purse | None = None) -> No
         return
     for line in made.lines():
         say(line)
-    for line in made.warnings():
+    for line in (*made.warnings(), *(f"figure: {path}" for path in figures.values() if path)):
         talk(line)
     if seen is not None:
         talk(seen.line)
@@ -192,8 +202,12 @@ def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) 
     out, card, as_json = given["out"], given["card"], given["as_json"]
     check_files(out, suffixes=publish.FORMATS)
     check_files(card, suffixes=CARDS)
-    data, purse = query_options.tables(query, given), Purse(given["ledger"], given["key"], as_json)
-    if "profiles" in data and "preferences" not in query.inputs:
+    if out is not None:
+        publish.check(out.suffix)
+        if card is not None and out.absolute() == card.absolute():
+            raise Failure("--out and --card name the same file")
+    data, purse = query_options.tables(asked, given), Purse(given["ledger"], given["key"], as_json)
+    if "profiles" in data and "preferences" not in data:
         warn_unused_preferences(data["profiles"], columns.get("weight", "weight"))
     if given["dry_run"]:
         _plan(asked, given, purse)
@@ -267,7 +281,6 @@ class _Teller:
 def _say(
     answer: Answer, purse: Purse, out: Path | None, card: Path | None, *, as_json: bool
 ) -> None:
-    from reticent.guarantees.card_facts import printable
     from reticent.queries import publish
 
     if as_json:
@@ -277,7 +290,7 @@ def _say(
         paid = Paid(None, answer.budget, answer.replayed, purse.where, answer.key or "")
         say_json(publish.SCHEMA, **told, **paid.fields(), **card_fields(answer.card, card))
         return
-    for line in [str(out)] if out is not None else publish.as_csv(answer).splitlines():
-        say(printable(line))
+    for line in [str(out)] if out is not None else publish.as_text(answer):
+        say(line)
     talk("spent nothing more" if answer.replayed else f"spent epsilon {answer.spent}")
     say_card(answer.card, card)

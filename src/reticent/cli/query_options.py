@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from reticent.cli.failures import Failure
-from reticent.errors import ParameterError
+from reticent.errors import ParameterError, ReticentError
 from reticent.queries.base import Query
 from reticent.queries.inputs import Input
 from reticent.queries.options import Option, OptionKind, plain
@@ -34,7 +34,9 @@ def of_inputs(query: type[Query], *, public: bool = False) -> Iterable[inspect.P
         if public and not one.public:
             continue
         sentence, mark, default = one.help.partition("  [")
-        told = f"{sentence.rstrip('.')}: {one.forms} and {_roles(one)}{mark}{default}"
+        roles = f" and {_roles(one)}" if one.roles else "."
+        usual = f"  [default: {one.usual}, if it is there]" if one.usual else ""
+        told = f"{sentence.rstrip('.')}: {one.forms}{roles}{mark}{default}{usual}"
         if one.required:
             argument = typer.Argument(help=told, metavar=name.upper())
             yield parameter(f"table_{name}", Annotated[Path, argument])
@@ -62,6 +64,13 @@ def of_options(query: type[Query]) -> Iterable[inspect.Parameter]:
             metavar=None if _listed(one.kind) else one.kind.metavar,
         )
         yield parameter(one.name, Annotated[_hint(one), asked], _default(one))
+
+
+def of_figures(query: type[Query]) -> Iterable[inspect.Parameter]:
+    """The pictures of a plan."""
+    for name, told in query.figures.items():
+        asked = typer.Option(f"--{name}", help=told, metavar="FILE")
+        yield parameter(f"figure_{name}", Annotated[Path | None, asked], None)
 
 
 def spelling(name: str) -> str:
@@ -95,10 +104,16 @@ def asked(query: type[Query], given: Mapping[str, Any]) -> Query:
     return query(**{n: str(v) if isinstance(v, StrEnum) else v for n, v in held.items()})
 
 
-def tables(query: type[Query], given: Mapping[str, Any]) -> dict[str, Path]:
-    """The files that were typed, by table."""
-    found = {name: given.get(f"table_{name}") for name in query.inputs}
-    return {name: path for name, path in found.items() if path is not None}
+def tables(asked: Query, given: Mapping[str, Any]) -> dict[str, Path]:
+    """The files that were typed, by input; usual ones that are there, where they are wanted."""
+    found = {}
+    for name, one in asked.inputs.items():
+        path = given.get(f"table_{name}")
+        if path is None and one.usual and Path(one.usual).is_file() and asked.wants(name):
+            path = Path(one.usual)
+        if path is not None:
+            found[name] = path
+    return found
 
 
 def chosen(columns: str | None) -> dict[str, str]:
@@ -112,9 +127,23 @@ def chosen(columns: str | None) -> dict[str, str]:
     return found
 
 
+def unusable_file(error: ReticentError, given: Mapping[str, Any]) -> ReticentError | Failure:
+    """An error in a preferences file, with the command that finds all of them."""
+    from reticent.cli.prefs import unusable
+    from reticent.preferences import PreferencesError
+
+    if not isinstance(error, PreferencesError):
+        return error
+    file = given.get("table_preferences") or Path("preferences.toml")
+    catalogue = given.get("table_catalogue")
+    more = () if catalogue is None else ("--catalogue", str(catalogue))
+    return unusable(error, file, *more)
+
+
 def as_typed(error: ParameterError) -> Failure | ParameterError:
     """An error about an option, as it is typed."""
     if error.name in _NOT_SAID or not error.name.replace("_", "").isalpha():
         return error
-    got = f", got {error.value!r}" if isinstance(error.value, (str, int)) else ""
+    said = isinstance(error.value, (str, int)) and not isinstance(error.value, bool)
+    got = f", got {error.value!r}" if said else ""
     return Failure(f"{spelling(error.name)} must be {error.rule}{got}")

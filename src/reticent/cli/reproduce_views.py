@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from reticent.cli.output import table
+from reticent.layout import table
 
 _SHOWN = 20  # points that are off, of one entry
 

@@ -24,7 +24,7 @@ from reticent.cli.compare import (
 )
 from reticent.cli.compare_histogram import GrantsOption, shared, told_of
 from reticent.cli.compare_points import points
-from reticent.cli.histogram_plan import (
+from reticent.cli.histogram_options import (
     CatalogueFile,
     Goal,
     GoalOption,

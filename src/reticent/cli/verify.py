@@ -13,7 +13,8 @@ import typer
 
 from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.files import read_text
-from reticent.cli.output import Json, progress, say, say_json, table, talk
+from reticent.cli.output import Json, progress, say, say_json, talk
+from reticent.layout import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from reticent.cli.output import table
+from reticent.layout import table
 from reticent.noise.enclosure import log
 from reticent.preferences.problems import amount
 

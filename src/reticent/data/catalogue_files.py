@@ -30,22 +30,26 @@ def read_catalogue(path: str | Path) -> Catalogue:
     path = Path(path)
     if not path.name.casefold().endswith(CATALOGUES):
         raise ParameterError("catalogue", f"a file named {', '.join(CATALOGUES)}", path.name)
-    header, lines = read_lines(path)
-    names = [name.strip() for name in header]
-    folded = [name.casefold() for name in names]
+    return catalogue_of(path.name, *read_lines(path))
+
+
+def catalogue_of(name: str, header: list[str], lines: list[list[str]]) -> Catalogue:
+    """A catalogue from a table of text, as ``read_catalogue`` has it; ``name`` is for errors."""
+    names = [one.strip() for one in header]
+    folded = [one.casefold() for one in names]
     if len(set(folded)) < len(folded):
-        raise TableError(path.name, "has two columns of the same name")
+        raise TableError(name, "has two columns of the same name")
     if "attribute" in folded:
-        return _from_long(path, folded, lines)
+        return _from_long(name, folded, lines)
     if len(names) < 2 or folded[0] != "item":
         rule = "columns item and attribute (and value), or item and then one column per attribute"
-        raise TableError(path.name, f"has columns {', '.join(names)}; it must have {rule}")
-    return _from_wide(path, names[1:], lines)
+        raise TableError(name, f"has columns {', '.join(names)}; it must have {rule}")
+    return _from_wide(name, names[1:], lines)
 
 
-def _from_long(path: Path, header: list[str], lines: list[list[str]]) -> Catalogue:
+def _from_long(name: str, header: list[str], lines: list[list[str]]) -> Catalogue:
     if not {"item", "attribute"} <= set(header) <= {"item", "attribute", "value"}:
-        raise TableError(path.name, "must have columns item and attribute, and value if there is")
+        raise TableError(name, "must have columns item and attribute, and value if there is")
     item, attribute = header.index("item"), header.index("attribute")
     value = header.index("value") if "value" in header else None
     items: dict[str, int] = {}
@@ -57,10 +61,10 @@ def _from_long(path: Path, header: list[str], lines: list[list[str]]) -> Catalog
             continue  # an item without attributes
         place = row, attributes.setdefault(line[attribute], len(attributes))
         if place in entries:
-            raise TableError(path.name, f"names an item and its attribute twice, in row {number}")
-        entries[place] = 1.0 if value is None else _number(path, line[value], number)
+            raise TableError(name, f"names an item and its attribute twice, in row {number}")
+        entries[place] = 1.0 if value is None else _number(name, line[value], number)
     if not entries:
-        raise TableError(path.name, "has no item with an attribute")
+        raise TableError(name, "has no item with an attribute")
     rows, columns = np.array(list(entries)).T
     table = sparse.csc_array(
         (list(entries.values()), (rows, columns)), shape=(len(items), len(attributes))
@@ -68,25 +72,25 @@ def _from_long(path: Path, header: list[str], lines: list[list[str]]) -> Catalog
     return Catalogue.of(table, attributes=list(attributes), items=list(items))
 
 
-def _from_wide(path: Path, attributes: list[str], lines: list[list[str]]) -> Catalogue:
+def _from_wide(name: str, attributes: list[str], lines: list[list[str]]) -> Catalogue:
     values = [
-        [_number(path, field or "0", number) for field in line[1:]]
+        [_number(name, field or "0", number) for field in line[1:]]
         for number, line in enumerate(lines, start=2)
     ]
     if not values:
-        raise TableError(path.name, "has no items")
+        raise TableError(name, "has no items")
     items = [line[0] for line in lines]
     if len(set(items)) < len(items):
         twice = next(item for item in items if items.count(item) > 1)
-        raise TableError(path.name, f"names an item twice: {twice!r}")
+        raise TableError(name, f"names an item twice: {twice!r}")
     return Catalogue.of(np.array(values), attributes=attributes, items=items)
 
 
-def _number(path: Path, text: str, row: int) -> float:
+def _number(name: str, text: str, row: int) -> float:
     try:
         number = float({"true": "1", "false": "0"}.get(text.casefold(), text))
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise TableError(path.name, f"has a value that is no number in row {row}")
+        raise TableError(name, f"has a value that is no number in row {row}")
     return number

@@ -22,6 +22,7 @@ from reticent.preferences.model import VERSION, Budget, Lack, Provider, Wishes
 from reticent.preferences.problems import PreferencesError, Problem, locate, nearest
 from reticent.preferences.reading import read_wishes
 from reticent.preferences.syntax import parse_toml, read_text
+from reticent.rational import Number, budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -80,6 +81,13 @@ class Preferences:
         if faults:
             raise PreferencesError(locate(faults, text, name))
         return cls(wishes=wishes, file=name, text=text)
+
+    @classmethod
+    def alike(cls, provider: str, epsilon: Number) -> Preferences:
+        """One budget for every attribute and for all together; every item counts in full."""
+        most = budget(epsilon, "epsilon")
+        wishes = Wishes(attribute_default=most, providers={provider: Provider(epsilon=most)})
+        return cls(wishes=wishes, file="", text="")
 
     @property
     def providers(self) -> Mapping[str, Provider]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from reticent.mechanisms.base import Mechanism
     from reticent.noise import Source
     from reticent.queries.inputs import Input
-    from reticent.queries.plans import Plan
+    from reticent.queries.plans import Details, Plan
     from reticent.rational import Number
     from reticent.tasks.charged import Payer
 
@@ -77,9 +77,15 @@ class Terms(ABC):
     """Everything public about a release."""
 
     __slots__ = ()
+    query: Any
     columns: ClassVar[tuple[str, ...]]
     """Of the table that an answer is as CSV; the number of rows is public, too."""
     mechanism: Mechanism[Any]
+
+    def informed(self, found: Public) -> Terms:
+        """The same, once private tables were read and said who there is, if nobody declared it."""
+        made: Terms = self.query.terms(found)
+        return made
 
     @property
     @abstractmethod
@@ -122,6 +128,14 @@ class Terms(ABC):
         """What the card says of people's preferences, where they have a part in it."""
         return None
 
+    def details(self) -> Details | None:
+        """More of a plan, part by part."""
+        return None
+
+    def figure(self, name: str) -> str:
+        """A picture of the plan, as SVG; ``name`` is one of the query's ``figures``."""
+        raise ParameterError("figure", "one that the query has", name)
+
     @property
     def cautions(self) -> tuple[str, ...]:
         """What to say before anything is spent."""
@@ -148,6 +162,10 @@ class Terms(ABC):
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """What was shown, as rows in canonical order."""
 
+    def lines(self, value: Any) -> list[str] | None:
+        """What was shown, for people to read; None where rows are as good."""
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Query(ABC):
@@ -161,6 +179,8 @@ class Query(ABC):
     """What ``count`` of a plan counts."""
     absent: ClassVar[Mapping[str, str]] = {}
     """Surfaces and verbs that it is not on, and why."""
+    figures: ClassVar[Mapping[str, str]] = {}
+    """Pictures of a plan by name, and what they show."""
 
     def __post_init__(self) -> None:
         for one in self.options():
@@ -171,6 +191,10 @@ class Query(ABC):
     def check(self) -> None:
         """Refuse options that do not go together."""
         return
+
+    def wants(self, name: str) -> bool:
+        """Whether an input that has a usual file is asked for by these options."""
+        return True
 
     @classmethod
     def options(cls) -> tuple[Option, ...]:
@@ -232,6 +256,7 @@ class Query(ABC):
         *,
         columns: Mapping[str, str] | None = None,
         people: Any = None,
+        preferences: Any = None,
         ledger: Ledger | str | Path | None = None,
         data_set: str | None = None,
         total: Number | None = None,
@@ -240,10 +265,11 @@ class Query(ABC):
     ) -> Answer:
         """Release an answer about ``data``: a file, a frame, columns by name, or several of these.
 
-        ``columns`` says which column plays which role, ``people`` who there is. With a ``ledger``
-        the release is charged before it is drawn, to ``data_set`` or to each person, up to
-        ``total`` if you give one, and the same ``key`` repeats its answer at no further charge.
-        Without a ledger it is yours to count what was lost.
+        ``columns`` says which column plays which role, ``people`` who there is, ``preferences``
+        what they allow. With a ``ledger`` the release is charged before it is drawn, to
+        ``data_set`` or to each person, up to ``total`` if you give one, and the same ``key``
+        repeats its answer at no further charge. Without a ledger it is yours to count what was
+        lost.
         """
         from reticent.queries.run import release
 
@@ -252,6 +278,7 @@ class Query(ABC):
             data,
             columns=columns,
             people=people,
+            preferences=preferences,
             ledger=ledger,
             data_set=data_set,
             total=total,

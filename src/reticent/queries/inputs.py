@@ -44,6 +44,8 @@ class Input(ABC):
     public: bool
     required: bool
     forms: str
+    usual: str | None = None
+    """The file that a command takes if it is there and none is named."""
 
     @abstractmethod
     def read(
@@ -104,6 +106,49 @@ class ProfilesTable(Input):
         return read(called, held, columns, known)
 
 
+@dataclass(frozen=True, slots=True)
+class CatalogueTable(Input):
+    """Which item has which attribute; it is read as a ``Catalogue``."""
+
+    help: str = "Which item has which attribute; public."
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    public: bool = True
+    required: bool = True
+    forms: str = (
+        f"{FORMS} and columns item and attribute (and value), or item and one column per attribute"
+    )
+
+    def read(
+        self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
+    ) -> Any:
+        """See ``Input``."""
+        from reticent.queries.profile_tables import read_catalogue_of
+
+        return read_catalogue_of(called, held)
+
+
+@dataclass(frozen=True, slots=True)
+class PreferencesFile(Input):
+    """What people allow; it is read as ``Preferences``. What it grants shows in the terms."""
+
+    help: str = "What is allowed."
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    public: bool = True
+    required: bool = False
+    forms: str = "a preferences file, .toml"
+    usual: str | None = "preferences.toml"
+
+    def read(
+        self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
+    ) -> Any:
+        """See ``Input``."""
+        from reticent.preferences import Preferences
+
+        return held if isinstance(held, Preferences) else Preferences.read(held)
+
+
+CATALOGUE = CatalogueTable()
+PREFERENCES = PreferencesFile()
 PROFILES = ProfilesTable()
 PEOPLE = Table(
     "The people, which are public: each is in the answer, whatever is in the other table, and "

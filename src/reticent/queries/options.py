@@ -115,6 +115,12 @@ def choice(*names: str) -> OptionKind:
     return OptionKind("|".join(names), read, choices=names)
 
 
+def _name(value: Any, name: str) -> str:
+    good = isinstance(value, str) and len(value.strip()) > 0 and value.isprintable()
+    require(good, name, value, "a name")
+    return str(value)
+
+
 def names(how_many: int, metavar: str) -> OptionKind:
     """Some names; as text they stand between commas."""
 
@@ -142,4 +148,5 @@ BUDGET = OptionKind("E", budget)
 EXACT = OptionKind("X", rational)
 POSITIVE = OptionKind("X", positive)
 SHARE = OptionKind("Q", _share)
+NAME = OptionKind("NAME", _name)
 FLAG = OptionKind("", _flag, flag=True)

@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 from reticent.amounts import NANO, show_nano
 from reticent.errors import require
+from reticent.layout import table
 
 if TYPE_CHECKING:
     from reticent.queries.base import Query, Terms
 
 MUCH = 5 * NANO
 LITTLE = "this is little worst-case protection"
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """More of a plan: a table, what it means in a few lines, and the same for JSON."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[str, ...]
+    fields: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +42,7 @@ class Plan:
     error: str
     public: tuple[str, ...]
     cautions: tuple[str, ...] = ()
+    details: Details | None = None
 
     @property
     def title(self) -> str:
@@ -61,7 +73,13 @@ class Plan:
             f"cost: {self.cost()}",
             f"error to expect: {self.error}",
             *(f"public: {what}" for what in self.public),
+            *self._more(),
         ]
+
+    def _more(self) -> list[str]:
+        if self.details is None:
+            return []
+        return ["", *table(self.details.heads, self.details.rows), "", *self.details.lines]
 
     def warnings(self) -> list[str]:
         """The cautions."""
@@ -90,6 +108,7 @@ class Plan:
             "error": self.error,
             "public": list(self.public),
             "cautions": list(self.cautions),
+            **({} if self.details is None else self.details.fields),
         }
 
 
@@ -131,4 +150,5 @@ def plan_of(query: Query, terms: Terms) -> Plan:
         terms.error,
         terms.public,
         (*terms.cautions, *little),
+        terms.details(),
     )

@@ -1,4 +1,4 @@
-"""Who has what, as a query reads it from files, frames and columns.
+"""Who has what, and which item has which attribute, from files, frames and columns.
 
 Not here  the formats of files (data/interactions.py), other tables (binding.py).
 
@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reticent.data.catalogue import Catalogue
+from reticent.data.catalogue_files import catalogue_of, read_catalogue
 from reticent.data.frame_tables import Interactions
+from reticent.data.frames import Frame
 from reticent.data.interactions import Columns, TableError, find_columns, read_profiles
-from reticent.data.labels import ordered
+from reticent.data.labels import ordered, text_of
 from reticent.data.profiles import Profiles
 from reticent.errors import require
 from reticent.queries.base import Public
@@ -61,6 +64,24 @@ def read(called: str, held: Any, chosen: Mapping[str, str], known: Mapping[str, 
         return Held(called, Profiles.of(who, what, weights, **listed), places[2] is not None)
     lines = Interactions.of(held, columns, **listed)
     return Held(called, lines.profiles, weighted=lines.weighted)
+
+
+def read_catalogue_of(called: str, held: Any) -> Catalogue:
+    """A catalogue from a file, a frame or columns by name."""
+    if isinstance(held, Catalogue):
+        return held
+    if isinstance(held, (str, Path)):
+        return read_catalogue(held)
+    if isinstance(held, Mapping):
+        columns = [[text_of(cell) or "" for cell in cells] for cells in held.values()]
+        return catalogue_of(called, [str(name) for name in held], _lines(columns))
+    frame = Frame.of(held)
+    texts = [frame.texts(name).tolist() for name in frame.names]
+    return catalogue_of(called, [str(name) for name in frame.names], _lines(texts))
+
+
+def _lines(columns: list[list[str]]) -> list[list[str]]:
+    return [list(line) for line in zip(*columns, strict=True)]
 
 
 def names(known: Mapping[str, Any], table: str) -> list[str] | None:

@@ -10,7 +10,10 @@ import io
 import json
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+
+from reticent.errors import MissingExtra
 
 if TYPE_CHECKING:
     from reticent.queries.base import Answer
@@ -24,6 +27,14 @@ def as_csv(answer: Answer) -> str:
     rows = answer.terms.rows(answer.value)
     csv.writer(text, lineterminator="\n").writerows([answer.terms.columns, *rows])
     return text.getvalue()
+
+
+def as_text(answer: Answer) -> list[str]:
+    """Lines for a terminal."""
+    from reticent.guarantees.card_facts import printable
+
+    own = answer.terms.lines(answer.value)
+    return [printable(line) for line in as_csv(answer).splitlines()] if own is None else own
 
 
 def fields(answer: Answer) -> dict[str, Any]:
@@ -54,6 +65,12 @@ _FORMS: dict[str, Callable[[Answer], str | bytes]] = {
     ".parquet": as_parquet,
 }
 FORMATS = tuple(_FORMS)
+
+
+def check(suffix: str) -> None:
+    """Say what is missing for files of this form, before anything is spent on one."""
+    if suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise MissingExtra("writing Parquet", "arrow")
 
 
 def packed(answer: Answer, suffix: str) -> str | bytes:

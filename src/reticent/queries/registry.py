@@ -18,6 +18,7 @@ OWN = {
     "quantile": "quantile:Quantile",
     "percentile": "percentile:Percentile",
     "top-nodes": "top_nodes:TopNodes",
+    "histogram": "histogram:Histogram",
     "similarity": "similarity:Similarity",
 }
 GROUP = "reticent.queries"

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -41,7 +42,7 @@ class Told:
     ``agree`` sees the plan before anything is spent and may raise; ``paying`` sees who pays before
     they are charged; ``charged`` is called when the charge is durable and nothing is drawn yet,
     ``repeated`` when this key was answered before; ``refused`` says how a budget that is too small
-    is raised; ``command`` is what a card says was typed.
+    is raised; ``command`` is what a card says was typed, and ``made`` when.
     """
 
     agree: Callable[[Plan], object] = lambda plan: None
@@ -51,6 +52,7 @@ class Told:
     refused: Callable[[BudgetExceeded], Exception] = lambda error: error
     progress: Progress = lambda share: None
     command: str | None = None
+    made: date | None = None
 
 
 QUIET = Told()
@@ -64,6 +66,7 @@ def release(
     *,
     columns: Mapping[str, str] | None = None,
     people: Any = None,
+    preferences: Any = None,
     ledger: Ledger | str | Path | Opening | None = None,
     data_set: str | None = None,
     total: Number | None = None,
@@ -74,7 +77,7 @@ def release(
 ) -> Answer:
     """An answer, charged first where there is a ledger; ``Query.release`` says what is what."""
     source = Source.system() if source is None else source
-    given = Given.of(query.inputs, data, columns).and_also(people=people)
+    given = Given.of(query.inputs, data, columns).and_also(people=people, preferences=preferences)
     terms, tables = _read(query, given)
     told.agree(plan_of(query, terms))
     ready = _Ready(query, terms, tables, source, told)
@@ -93,9 +96,9 @@ def _read(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
     What private tables say of who there is, if nobody declared it, is public by that.
     """
     public = given.public()
-    query.terms(query.facts(public))
+    terms = query.terms(query.facts(public))
     tables = public | given.private(public)
-    return query.terms(query.facts(tables)), tables
+    return terms.informed(query.facts(tables)), tables
 
 
 def payers_of(
@@ -132,6 +135,29 @@ def _opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Led
     return ledger() if callable(ledger) else nullcontext(ledger)
 
 
+def card_of(
+    terms: Terms,
+    event: Event,
+    *,
+    budget: Budget | None,
+    command: str | None = None,
+    made: date | None = None,
+) -> Card:
+    """The card of a release on these terms."""
+    return make_card(
+        terms.what[:1].upper() + terms.what[1:],
+        event,
+        scope=terms.scope(),
+        how=terms.how(),
+        utility=terms.utility(),
+        evidence=terms.evidence(),
+        preferences=terms.preferences(),
+        budget=budget,
+        command=command,
+        made=made,
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Ready:
     """A release of which everything public is fixed."""
@@ -153,18 +179,8 @@ class _Ready:
         return self.terms.draw(self.tables, self.source, self.told.progress)
 
     def card(self, spent: Budget | None) -> Card:
-        terms = self.terms
-        return make_card(
-            terms.what[:1].upper() + terms.what[1:],
-            self.event,
-            scope=terms.scope(),
-            how=terms.how(),
-            utility=terms.utility(),
-            evidence=terms.evidence(),
-            preferences=terms.preferences(),
-            budget=spent,
-            command=self.told.command,
-        )
+        told = self.told
+        return card_of(self.terms, self.event, budget=spent, command=told.command, made=told.made)
 
     def answer(
         self, kept: Any, card: Card | None, key: str | None = None, *, replayed: bool = False

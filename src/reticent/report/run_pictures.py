@@ -246,8 +246,9 @@ def plan_section(fields: Mapping[str, Any]) -> Section:
     ] + [[name, "withheld", "", "", ""] for name in withheld]
     heads = ("attribute", "budget ", "spent ", "mean error ", "within, 95 in 100 ")
     said = (
-        f"At epsilon {fields['epsilon']} sharing budgets at best costs an error of "
-        f"{fields['error']:.4g}; scaling all alike would cost {fields['proportional_error']:.4g}."
+        f"At epsilon {fields['allowed_epsilon']} sharing budgets at best costs an error of "
+        f"{fields['mean_error']:.4g}; scaling all alike would cost "
+        f"{fields['proportional_error']:.4g}."
     )
     return Section(
         title=f"A planned histogram for {fields['provider']}",

@@ -35,7 +35,6 @@ _CURVES = ("sweep-", "compare-")
 _BROKEN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 _TITLES = {
     "plan/1": "A planned release",
-    "release-histogram/1": "A released histogram",
     "release-profile/1": "A released profile",
     "answer/1": "A release",
     "neighbours/1": "Lists of neighbours",
@@ -184,6 +183,11 @@ def _plain(fields: Mapping[str, Any]) -> Section:
     )
 
 
+def _planned(fields: Mapping[str, Any]) -> Section:
+    """A plan, drawn where it has attributes."""
+    return plan_section(fields) if "attributes" in fields else _plain(fields)
+
+
 def _refusal(fields: Mapping[str, Any]) -> Section:
     """What failed; not what is left of somebody's budget, nor whom a file of wishes names."""
     refused = fields.get("kind") == "refused"
@@ -281,7 +285,7 @@ _MAKERS: dict[str, Maker] = {
     "verify/1": _verified,
     "audit-attack/1": attack_section,
     "audit-noise/1": noise_section,
-    "plan-histogram/1": plan_section,
+    "plan/1": _planned,
     "train-tree/1": tree_section,
     "error/1": _refusal,
     "demo-step/1": _step,

@@ -11,108 +11,32 @@ without a budget are left out, and a provider that is not named is refused befor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import date
-from typing import TYPE_CHECKING, Literal, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from reticent.amounts import nano_down
 from reticent.data.catalogue import Catalogue
-from reticent.data.labels import text_of
+from reticent.data.profiles import FULL_WEIGHT, Profiles
 from reticent.errors import (
     BudgetExceeded,
     NothingGranted,
     ParameterError,
     require,
 )
-from reticent.guarantees import ITEM, Unit, promises
-from reticent.guarantees import card as cards
-from reticent.mechanisms.base import Release
+from reticent.guarantees import ITEM, Unit
 from reticent.mechanisms.modular import WeightedProfile
 from reticent.mechanisms.multilevel_plan import Goal, HistogramPlan, plan_histogram
 from reticent.noise import Source
 from reticent.optim.rows import distinct_rows
 from reticent.preferences import Grant, Preferences
-from reticent.tasks.charged import Payer, release_once
+from reticent.tasks.charged import Payer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reticent.ledger import Ledger
     from reticent.ledger.accounts import Renewal
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ReleasedHistogram:
-    """What leaves for a provider, attribute by attribute, and on what terms.
-
-    ``budget`` is what the ledger had counted when it was released; None if no ledger did, and the
-    card then says so.
-    """
-
-    release: Release[NDArray[np.float64]]
-    plan: HistogramPlan
-    grant: Grant
-    budget: cards.Budget | None = None
-    replayed: bool = False
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """Names of the released attributes."""
-        return self.plan.attributes
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """The released numbers: unbiased, so they may be negative."""
-        return self.release.value
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.grant.provider!r}, {self.release!r})"
-
-    def possible(self, *, size: int | None = None) -> NDArray[np.float64]:
-        """The closest histogram that a profile of this catalogue can have; costs no privacy.
-
-        Each of its numbers depends on all that were released, so what one attribute alone tells is
-        then bounded by the loss of the whole release only (``MultiLevel(together=True)``).
-        ``size`` is how many items the profile has, if that is public anyway.
-        """
-        catalogue = self.plan.mechanism.catalogue
-        if catalogue is None:
-            raise ParameterError("catalogue", "known", None)
-        exposure = self.plan.mechanism.exposure
-        weighted_size = exposure.weighted and size is not None
-        require(not weighted_size, "size", size, "left out where items count by weight")
-        scales = [float(scale) for scale in self.plan.mechanism.scales]
-        return possible(self.values, scales, catalogue, size=size)
-
-    def card(
-        self,
-        title: str,
-        *,
-        model: Literal["local", "central"] = "local",
-        public: Sequence[str] = (),
-        command: str | None = None,
-        made: date | None = None,
-    ) -> cards.Card:
-        """The guarantee card; ``model`` is central where somebody else holds the profile.
-
-        ``public`` is what else it does not protect, as who is in a table.
-        """
-        weighted = self.plan.mechanism.exposure.weighted
-        return self.release.card(
-            title,
-            scope=promises.histogram(
-                self.grant.provider, weighted=weighted, model=model, public=public
-            ),
-            budget=self.budget,
-            preferences=cards.Preferences(
-                withheld=0, public=not weighted, others_change_your_risk=False
-            ),
-            command=command,
-            made=made,
-        )
 
 
 def plan_for(
@@ -154,52 +78,6 @@ def plan_for(
     return plan, grant
 
 
-def release_histogram(
-    items: Iterable[str | int],
-    catalogue: Catalogue,
-    preferences: Preferences,
-    *,
-    provider: str,
-    source: Source,
-    goal: Goal = "mse",
-    unit: Unit = ITEM,
-    ledger: Ledger | None = None,
-    subject: str | None = None,
-    key: str | None = None,
-) -> ReleasedHistogram:
-    """The histogram of a person's items for one provider; items that no catalogue has do nothing.
-
-    Names are text: 7 and "7" are one item.
-
-    With a ``ledger`` the account of ``subject`` with the provider is charged first, up to the
-    ``total`` of the preferences, which starts anew as they say; the same ``key`` repeats its answer
-    at no charge. Without one nothing is counted, and the card says so.
-
-    >>> films = Catalogue.of([[1], [1]], attributes=["Drama"], items=["Heat", "Up"])
-    >>> wishes = Preferences.parse('''
-    ... version = 1
-    ... attributes = {Drama = 0.1}
-    ... providers = {"filmclub.example" = {epsilon = 0.4}}
-    ... ''')
-    >>> ann = release_histogram(
-    ...     ["Heat"], films, wishes, provider="filmclub.example", source=Source.system()
-    ... )
-    >>> ann.attributes, ann.values.shape
-    (('Drama',), (1,))
-    """
-    plan, grant = plan_for(catalogue, preferences, provider, goal=goal, unit=unit)
-    profile = profile_of(items, catalogue, preferences, provider=provider)
-    if ledger is None:
-        unused = subject is None and key is None
-        require(unused, "ledger", None, "given with a subject or a key")
-        return ReleasedHistogram(plan.mechanism.release(profile, source), plan, grant)
-    if subject is None:
-        raise ParameterError("subject", "the person whose budget is charged", None)
-    payer = payer_of(subject, preferences, provider)
-    paid = release_once(plan.mechanism, profile, source, ledger=ledger, payers=payer, key=key)
-    return ReleasedHistogram(paid.value, plan, grant, paid.budget, paid.replayed)
-
-
 def payer_of(subject: str, preferences: Preferences, provider: str) -> Payer:
     """The account of a person with a provider, as their preferences limit it."""
     asked = preferences.providers[provider]
@@ -208,19 +86,48 @@ def payer_of(subject: str, preferences: Preferences, provider: str) -> Payer:
     return Payer(subject=subject, provider=provider, limit=total, renews=renews)
 
 
-def profile_of(
-    items: Iterable[str | int], catalogue: Catalogue, preferences: Preferences, *, provider: str
+def released(
+    plan: HistogramPlan,
+    profiles: Profiles,
+    preferences: Preferences,
+    provider: str,
+    source: Source,
+) -> NDArray[np.float64]:
+    """A row of released numbers for each person; items that no catalogue has do nothing.
+
+    An item counts by the least of its weights in the profile and in the preferences.
+    """
+    mechanism = plan.mechanism
+    catalogue = mechanism.catalogue
+    if catalogue is None:
+        raise ParameterError("plan", "one with its catalogue", "another")
+    places = np.array([catalogue.places.get(item, -1) for item in profiles.items], dtype=np.int64)
+    items, weights = places[profiles.indices], None
+    if mechanism.exposure.weighted:
+        by_item = preferences.weights(profiles.items, provider=provider)
+        allowed = np.array([float(weight) for weight in by_item])[profiles.indices]
+        weights = np.minimum(allowed, profiles.weights / FULL_WEIGHT)
+    if len(profiles) == 1:  # without Numba
+        return mechanism.release(_vector(items, weights, catalogue), source).value[None]
+    from reticent.tasks.histogram_batches import Histograms
+
+    task = Histograms(catalogue, unit=mechanism.exposure.unit, weighted=mechanism.exposure.weighted)
+    return task.release_alike(
+        profiles.indptr, items, plan=plan, weights=weights, source=source
+    ).values
+
+
+def _vector(
+    items: NDArray[np.int64], weights: NDArray[np.float64] | None, catalogue: Catalogue
 ) -> NDArray[np.float64] | WeightedProfile:
-    """A person's items as a vector over the catalogue, with their weights if there are any."""
-    held = np.zeros(len(catalogue))
-    for name in items:
-        place = catalogue.places.get(text_of(name) or "")
-        if place is not None:
-            held[place] = 1.0
-    if not preferences.weighted_for(provider):
+    """One person's items over the catalogue, with their weights if there are any."""
+    held, inside = np.zeros(len(catalogue)), items >= 0
+    held[items[inside]] = 1.0
+    if weights is None:
         return held
-    weights = preferences.weights(catalogue.items, provider=provider)
-    return WeightedProfile.of(held, [float(weight) for weight in weights])
+    each = np.ones(len(catalogue))
+    each[items[inside]] = weights[inside]
+    return WeightedProfile.of(held, each)
 
 
 def possible(

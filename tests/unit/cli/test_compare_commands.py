@@ -191,7 +191,7 @@ def test_a_histogram_is_the_plan_at_the_granted_budget(cli) -> None:
     told = cli(*FILMS, "--json").json
     planned = cli("plan", "histogram", "films.csv", "--provider", "club.example", "--json").json
     found = {row["way"]: row["value"] for row in told["rows"] if row["x"] == 0.06}
-    assert found["shared-at-best"] == pytest.approx(planned["error"], rel=1e-9)
+    assert found["shared-at-best"] == pytest.approx(planned["mean_error"], rel=1e-9)
     assert found["scaled-alike"] == pytest.approx(planned["proportional_error"], rel=1e-9)
     assert told["threshold"] == planned["threshold"]
     assert len({row["x"] for row in told["rows"]}) == 10

@@ -6,6 +6,9 @@ import json
 import pyarrow.parquet as parquet
 import pytest
 
+import reticent as rt
+from reticent.noise import Source
+
 FILMS = """item,attribute
 Heat,Crime
 Heat,Drama
@@ -47,19 +50,19 @@ def here(tmp_path, monkeypatch):
 def test_plan_says_consequences_first_and_reads_no_profile(cli) -> None:
     ended = cli(*PLAN)
     assert ended.code == 0
-    first, second, *_ = ended.out.splitlines()
-    assert first == "Histogram for filmclub.example: 2 of 3 attributes"
+    first, blank, second, *_ = ended.out.splitlines()
+    assert (first, blank) == ("Everybody's noisy histogram for filmclub.example", "")
     assert "right at most 54 times in 100" in second
-    assert "no profile was read" in ended.err
+    assert "nothing private was read" in ended.err
     for word in ("withheld", "threshold", "sharing", "certified"):
         assert word in ended.out
 
 
 def test_plan_as_json(cli) -> None:
     told = json.loads(cli(*PLAN, "--json").out)
-    assert told["schema"] == "plan-histogram/1"
+    assert told["schema"] == "plan/1"
     assert told["withheld"] == ["War"]
-    assert told["loss"] == told["epsilon"] == "0.15"
+    assert told["allowed_epsilon"] == told["epsilon"] == "0.15"
     assert told["attributes"]["Drama"]["spent"] == "0.075"
     assert told["gap"] <= 1e-9
 
@@ -71,36 +74,35 @@ def test_plan_without_loss_says_so(cli, here) -> None:
 
 
 def test_figures_are_written_and_never_over_another_file(cli, here) -> None:
-    words = ("--figure", "noise.svg", "--sharing", "sharing.svg")
+    words = ("--plot", "noise.svg", "--sharing", "sharing.svg")
     assert cli(*PLAN, *words).code == 0
     assert (here / "noise.svg").read_text(encoding="utf-8").count("<svg") == 1
     assert (here / "sharing.svg").is_file()
     again = cli(*PLAN, *words)
     assert (again.code, "is there already" in again.err) == (2, True)
     assert "  next: reticent plan histogram films.csv" in again.err
-    assert "--figure noise-2.svg --sharing sharing.svg" in again.err
+    assert "--plot noise-2.svg --sharing sharing.svg" in again.err
 
 
-def test_whose_histogram_is_asked_without_naming_anybody(cli) -> None:
+def test_without_a_name_it_is_everybody(cli) -> None:
     ended = cli(*RELEASE, "--yes")
-    assert (ended.code, ended.out) == (2, "")
-    assert "--person says whose" in ended.err
-    assert "ann" not in ended.err
-    assert "bob" not in ended.err
+    assert ended.code == 0
+    assert [line.split(",")[0] for line in ended.out.splitlines()] == ["person", "ann", "bob"]
 
 
 def test_release_for_one_person(cli, here) -> None:
     ended = cli(*RELEASE, "--person", "ann", "--yes", "--card", "card.json")
     assert ended.code == 0
     assert [line.split()[0] for line in ended.out.splitlines()[2:]] == ["Crime", "Drama"]
-    assert "withheld: War" in ended.err
+    assert "withheld: War" in cli(*RELEASE, "--dry-run").out
     assert cli("card", "verify", "card.json").code == 0
 
 
 def test_release_as_json(cli) -> None:
     told = json.loads(cli(*RELEASE, "--person", "bob", "--yes", "--json").out)
-    assert told["schema"] == "release-histogram/1"
-    assert list(told["values"]) == ["Crime", "Drama"]
+    assert told["schema"] == "answer/1"
+    assert list(told["value"]) == ["bob"]
+    assert list(told["value"]["bob"]) == ["Crime", "Drama"]
     assert told["card"]["promise"]["epsilon"] == "0.15"
 
 
@@ -140,15 +142,14 @@ def test_a_dry_run_reads_no_profile(cli, here) -> None:
 @pytest.mark.parametrize(
     ("change", "code", "says"),
     [
-        (("--provider", "filmclub.exmple"), 3, "no line names the provider"),
-        (("--person", "zoe", "--yes"), 2, "nobody in club.csv is called 'zoe'"),
-        (("--yes",), 2, "more than one person"),
-        (("--person", "ann", "--out", "a.csv", "--yes"), 2, "give one of them"),
-        (("--own-device", "--out", "a.csv", "--yes"), 2, "give one of them"),
-        (("--person", "ann", "--replace", "--yes"), 2, "--replace does not go with weights"),
+        (("--provider", "filmclub.exmple", "--yes"), 3, "no line names the provider"),
+        (("--person", "zoe", "--yes"), 2, "--person must be a person of the table"),
+        (("--own-device", "--out", "a.csv", "--yes"), 2, "a device is of one person"),
+        (("--person", "ann", "--replace", "--yes"), 2, "--replace must be left out with weights"),
+        (("--epsilon", "1", "--preferences", "preferences.toml", "--yes"), 2, "--epsilon must be"),
         (("--preferences", "none.toml"), 2, "none.toml"),
         (("--person", "ann"), 2, "--yes agrees to it"),
-        (("--out", "all.txt"), 2, "must be named .csv, .parquet"),
+        (("--out", "all.txt"), 2, "must be named .csv, .json, .parquet"),
     ],
 )
 def test_what_goes_wrong_is_said_in_one_sentence(cli, here, change, code, says) -> None:
@@ -165,13 +166,31 @@ def test_a_total_that_one_release_exceeds(cli, here) -> None:
     assert "asked for epsilon 0.15, 0.1 is left" in refused.err
 
 
-@pytest.mark.parametrize("name", ["club.csv", "club.npz"])
-def test_weights_of_the_table_are_refused_not_ignored(cli, here, name) -> None:
-    (here / name).write_text("user,item,weight\nann,Heat,0\n", encoding="utf-8")
-    words = [word.replace("club.csv", name) for word in RELEASE]
-    ended = cli(*words, "--yes")
-    assert (ended.code, ended.out) == (2, "")
-    assert "weights" in ended.err or "names of items" in ended.err
+def test_weights_of_the_table_narrow_those_of_the_preferences(here) -> None:
+    """An item counts by the least of its weights; one of 0 is not there at all."""
+    text = PREFERENCES.replace("default = 0.5\nHeat = 0", "default = 0.5")
+    wishes, films = rt.Preferences.parse(text), here / "films.csv"
+    query = rt.Histogram(provider="filmclub.example", person="ann")
+
+    def released(**weights: float) -> dict:
+        table = {"person": ["ann"] * 2, "item": ["Heat", "Up"], "weight": [*weights.values()]}
+        data = {"profiles": table, "catalogue": films}
+        given = {"people": ["ann"], "preferences": wishes, "source": Source.seeded(3)}
+        return query.release(data, **given).value["ann"]
+
+    assert released(heat=1, up=1) == released(heat=0.5, up=0.7)
+    low, half = released(heat=0.25, up=1), released(heat=0.5, up=1)
+    assert half["Crime"] - low["Crime"] == pytest.approx(0.25, abs=1e-6)
+    assert released(heat=0, up=1)["Crime"] == pytest.approx(half["Crime"] - 0.5, abs=1e-6)
+
+
+def test_without_preferences_one_epsilon_says_it_all(cli, here) -> None:
+    (here / "preferences.toml").unlink()
+    ended = cli(*RELEASE[:4], "--yes")
+    assert (ended.code, "--epsilon must be given, or preferences" in ended.err) == (2, True)
+    told = cli(*RELEASE[:4], "--epsilon", "1", "--yes", "--json").json
+    assert told["card"]["promise"]["epsilon"] == "1"
+    assert list(told["value"]["ann"]) == ["Crime", "Drama", "War"]
 
 
 def test_a_table_is_held_by_somebody_unless_its_owner_says_so(cli) -> None:
@@ -185,10 +204,9 @@ def test_what_is_not_kept_yet_is_said(cli, here) -> None:
     (here / "preferences.toml").write_text(hidden, encoding="utf-8")
     said = "[hide] is about profiles: nothing here limits what a histogram tells about gender"
     words = (*RELEASE, "--person", "ann")
-    for told in (cli(*PLAN).err, cli(*words, "--yes").err, cli(*words, "--dry-run").out):
-        assert f"note: {said}\n" in told
-        assert "caution" not in told
-    assert cli(*words, "--dry-run", "--json").json["note"] == said
+    for told in (cli(*PLAN).err, cli(*words, "--yes").err, cli(*words, "--dry-run").err):
+        assert f"caution: {said}" in told
+    assert said in cli(*words, "--dry-run", "--json").json["cautions"]
     nothing = PREFERENCES.replace("default = 0.5", "default = 0")
     (here / "preferences.toml").write_text(nothing, encoding="utf-8")
     assert "every item has weight 0" in cli(*PLAN).err
@@ -203,7 +221,7 @@ def test_moved_numbers_are_not_given_the_error_of_the_noise(cli) -> None:
 
 def test_one_file_for_everybody_is_said(cli) -> None:
     ended = cli(*RELEASE, "--out", "all.csv", "--yes")
-    assert "the same preferences were applied to all of them" in ended.err
+    assert "the same preferences are applied to all people of the table" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,8 @@ def released(cli, table: Path, name: str, *more: object) -> dict[str, bytes]:
         ("direct.json", ("neighbours", table, *NEIGHBOURS, "--method", "direct")),
         ("gossip.csv", ("neighbours", table, *NEIGHBOURS, "--method", "gossip")),
         ("items.csv", ("recommend", table, *NEIGHBOURS, "--trusted-gateway")),
-        ("histogram.csv", ("release", "histogram", table, *HISTOGRAM, *plain)),
-        ("histogram.parquet", ("release", "histogram", table, *HISTOGRAM, *plain)),
+        ("histogram.csv", ("release", "histogram", table, *HISTOGRAM)),
+        ("histogram.parquet", ("release", "histogram", table, *HISTOGRAM)),
         ("batch.parquet", ("batch", "histogram", table, *HISTOGRAM, *plain, *ALONE)),
     ):
         out = Path(f"{name}-{what}")

@@ -4,7 +4,8 @@ import io
 import json
 import sys
 
-from reticent.cli.output import prepare_streams, progress, say_json, table
+from reticent.cli.output import prepare_streams, progress, say_json
+from reticent.layout import table
 
 
 def test_columns_line_up() -> None:

@@ -13,7 +13,7 @@ PLAN = ("plan", "histogram", "films.csv", "--provider", "filmclub.example")
 RELEASE = ("release", "histogram", "club.csv", "films.csv", "--provider", "filmclub.example")
 RUNS = {
     "1-plan": (PLAN, "A planned histogram for filmclub.example"),
-    "2-histogram": ((*RELEASE, "--person", "ann", "--yes"), "A released histogram for filmclub"),
+    "2-histogram": ((*RELEASE, "--person", "ann", "--yes"), "A release"),
     "3-neighbours": (("neighbours", "club.csv", "--epsilon", "1", "--yes"), "Lists of neighbours"),
     "4-tree": (
         (

@@ -81,7 +81,7 @@ def test_a_histogram_is_the_plan_at_each_budget(cli, here, epsilon) -> None:
     text = (here / "preferences.toml").read_text(encoding="utf-8")
     (here / "preferences.toml").write_text(text.replace("0.06", epsilon), encoding="utf-8")
     planned = cli("plan", "histogram", "films.csv", "--provider", "club.example", "--json").json
-    assert swept["rows"][0]["value"] == pytest.approx(planned["error"], rel=1e-9)
+    assert swept["rows"][0]["value"] == pytest.approx(planned["mean_error"], rel=1e-9)
 
 
 @pytest.mark.parametrize("way", list(Sharing))

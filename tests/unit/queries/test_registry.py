@@ -31,6 +31,14 @@ SAMPLES = {
         rt.TopNodes(epsilon=1, bound=3, k=2),
         {"edges": (("source", "target"), LINKS), "nodes": (("node",), [(n,) for n in "abcdef"])},
     ),
+    "histogram": (
+        rt.Histogram(provider="shop", goal="mae", epsilon=2),
+        {
+            "profiles": (("person", "item", "weight"), CLUB),
+            "catalogue": (("item", "attribute"), [("Heat", "Crime"), ("Up", "Family")]),
+            "people": (("person",), [("ann",), ("bob",), ("cid",), ("dan",)]),
+        },
+    ),
     "similarity": (
         rt.Similarity(epsilon=1, pair=("ann", "bob")),
         {
@@ -104,11 +112,12 @@ def test_python_and_shell_release_the_same(cli, files, kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_python_and_shell_plan_the_same(cli, kind) -> None:
-    query = SAMPLES[kind][0]
-    ended = cli("plan", kind, *typed(query, {}), "--count", "6")
+def test_python_and_shell_plan_the_same(cli, files, kind) -> None:
+    query, inputs = SAMPLES[kind][0], SAMPLES[kind][0].inputs
+    needed = {n: path for n, path in files(kind).items() if inputs[n].public and inputs[n].required}
+    ended = cli("plan", kind, *typed(query, needed), "--count", "6")
     assert ended.code == 0, ended.err
-    made = query.plan(count=6)
+    made = query.plan(needed, count=6)
     assert ended.out.splitlines() == made.lines()
     assert str(made).splitlines() == [*made.lines(), *made.warnings()]
     assert all(line in ended.err for line in made.warnings())

@@ -5,18 +5,18 @@ without, get the same noise here and must give the same bytes on every path.
 """
 
 import json
-from datetime import date
 
 import numpy as np
 import pytest
 
+import reticent as rt
 from reticent.data.catalogue import Catalogue
 from reticent.errors import ParameterError
 from reticent.guarantees import ITEM, ITEM_SUBSTITUTE
 from reticent.mechanisms.multilevel_plan import plan_histogram
 from reticent.noise import Source
 from reticent.preferences import Preferences
-from reticent.tasks.histogram import plan_for, release_histogram
+from reticent.tasks.histogram import plan_for
 from reticent.tasks.histogram_arrow import HistogramBatches
 from reticent.tasks.histogram_batches import Histograms
 
@@ -33,11 +33,15 @@ providers = {"p" = {epsilon = 1}}
 WORLDS = ((["Heat"], HEAD), (["Heat", "Secret"], HEAD + "[items]\nSecret = 0\n"))
 
 
+def asked(have: list[str], wishes: Preferences, source: Source) -> rt.Answer:
+    table = {"profiles": {"person": ["ann"] * len(have), "item": have}, "catalogue": FILMS}
+    query = rt.Histogram(provider="p", person="ann")
+    return query.release(table, preferences=wishes, source=source)
+
+
 def alone(have: list[str], text: str) -> str:
-    wishes = Preferences.parse(text)
-    made = release_histogram(have, FILMS, wishes, provider="p", source=Source.seeded(5))
-    card = made.card("t", made=date(2026, 1, 1))
-    return repr((made.values.tolist(), card.to_json()))
+    made = asked(have, Preferences.parse(text), Source.seeded(5))
+    return repr((made.value, made.card.to_json()))
 
 
 def batch(have: list[str], text: str) -> str:
@@ -89,12 +93,12 @@ def test_the_check_sees_the_form_as_it_was() -> None:
 def test_plan_and_card_speak_of_weights_whatever_they_are(items: str) -> None:
     """With the operating system's noise: the words alone."""
     wishes = Preferences.parse(HEAD + items)
-    made = release_histogram(["Heat"], FILMS, wishes, provider="p", source=Source.system())
-    card = json.loads(made.card("t").to_json())
+    made = asked(["Heat"], wishes, Source.system())
+    card = json.loads(made.card.to_json())
     assert card["scope"]["protected"].endswith("by its weight")
     assert card["preferences"]["public"] is False
     assert card["evidence"]["theorem"].endswith("Theorem 2")
-    assert made.plan.mechanism == plan_for(FILMS, Preferences.parse(HEAD), "p")[0].mechanism
+    assert made.terms.mechanism == plan_for(FILMS, Preferences.parse(HEAD), "p")[0].mechanism
 
 
 def test_all_paths_have_one_lattice() -> None:

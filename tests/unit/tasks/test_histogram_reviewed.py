@@ -4,12 +4,13 @@ import numpy as np
 import pyarrow as arrow
 import pytest
 
+import reticent as rt
 from reticent.data.catalogue import Catalogue
 from reticent.errors import BudgetExceeded, ParameterError
 from reticent.mechanisms.multilevel_plan import plan_histogram, plan_many
 from reticent.noise import Source
 from reticent.preferences import Preferences, PreferencesError
-from reticent.tasks.histogram import plan_for, release_histogram
+from reticent.tasks.histogram import plan_for
 from reticent.tasks.histogram_arrow import OWN, HistogramBatches
 from reticent.tasks.histogram_batches import Histograms
 
@@ -28,6 +29,12 @@ epsilon = 0.4
 
 def wishes(items: str = "", attributes: str = "", provider: str = "") -> Preferences:
     return Preferences.parse(WISHES.format(items=items, attributes=attributes, provider=provider))
+
+
+def asked(items, preferences, *, source):
+    table = {"profiles": {"person": ["a"] * len(items), "item": items}, "catalogue": FILMS}
+    query = rt.Histogram(provider="x", person="a")
+    return query.release(table, preferences=preferences, source=source)
 
 
 def released(columns, *, preferences=None):
@@ -64,13 +71,12 @@ def test_numbers_moved_together_are_not_called_unbiased() -> None:
 def test_private_weights_are_not_called_public() -> None:
     source = Source.seeded(1)
     light, plain = (
-        release_histogram(["Heat"], FILMS, wishes(items=items), provider="x", source=source)
-        for items in ("Heat = 0.5", "")
+        asked(["Heat"], wishes(items=items), source=source).card for items in ("Heat = 0.5", "")
     )
-    assert not light.card("a").preferences.public
-    assert not plain.card("a").preferences.public  # that there are none is private, too
-    assert any("trusted" in line for line in plain.card("a", model="central").scope.not_against)
-    assert light.card("a").evidence.theorem.endswith("Theorem 2")
+    assert not light.preferences.public
+    assert not plain.preferences.public  # that there are none is private, too
+    assert any("trusted" in line for line in plain.scope.not_against)
+    assert light.evidence.theorem.endswith("Theorem 2")
 
 
 def test_theorem_6_no_plan_is_worse_than_scaling_alike() -> None:
@@ -114,8 +120,9 @@ def test_a_batch_of_nobody() -> None:
 
 
 def test_what_is_no_name_is_no_item() -> None:
-    odd = [["x"], None, 3, "Heat"]
-    assert release_histogram(odd, FILMS, wishes(), provider="x", source=Source.seeded(1))
+    odd = ["Heat", None, 3, 2.5]
+    made = asked(odd, wishes(), source=Source.seeded(1))
+    assert made.value == asked(["Heat"], wishes(), source=Source.seeded(1)).value
 
 
 def test_a_noisy_comparison_does_not_forbid_a_plan() -> None:

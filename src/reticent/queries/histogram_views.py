@@ -1,34 +1,24 @@
-"""A planned or released histogram as text, as JSON and as a table in a file.
+"""A planned or released histogram as text and as JSON.
 
-Not here  the commands (histogram.py), pictures (report/histogram_figures.py).
+Not here  the query (histogram.py), pictures (report/histogram_figures.py).
 """
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
-from importlib import import_module
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reticent.amounts import nano_up, show_nano, show_up
-from reticent.cli.output import table
 from reticent.guarantees.card_facts import printable
+from reticent.layout import table
+from reticent.queries.plans import Details
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from reticent.data.profiles import Profiles
     from reticent.mechanisms.multilevel_plan import HistogramPlan
 
 
-def plan_lines(made: HistogramPlan, withheld: Sequence[str], provider: str) -> list[str]:
-    """A plan in words, as a table, and what the budget is worth."""
-    from reticent.guarantees.card import right_at_most
-
-    loss = made.mechanism.guarantee()
+def details(made: HistogramPlan, withheld: Sequence[str], provider: str) -> Details:
+    """Budget, loss and error of each attribute, and what the provider's budget is worth."""
     errors, alike = made.mechanism.within_95(), made.proportional.within_95()
     rows = [
         (
@@ -44,19 +34,9 @@ def plan_lines(made: HistogramPlan, withheld: Sequence[str], provider: str) -> l
     ]
     rows += [(printable(name), "withheld", "", "", "") for name in withheld]
     heads = ("attribute", "budget ", "spent ", "95 times in 100 within ", "if scaled alike ")
-    odds = right_at_most(loss.overall)
-    full = ", for an item of weight 1" if made.mechanism.exposure.weighted else ""
-    return [
-        f"Histogram for {provider}: {len(made.attributes)} of "
-        f"{len(made.attributes) + len(withheld)} attributes",
-        f"Who sees all of it and was undecided about {loss.unit.question} can be right at most "
-        f"{odds} times in 100{full}.",
-        "",
-        *table(heads, rows),
-        "",
-        f"cost       epsilon {show_nano(loss.overall)} of {show_nano(nano_up(made.epsilon))}",
-        *_worth(made),
-    ]
+    return Details(
+        heads, tuple(rows), tuple(_worth(made)), {"provider": provider, **_fields(made, withheld)}
+    )
 
 
 def _worth(made: HistogramPlan) -> list[str]:
@@ -79,15 +59,13 @@ def _worth(made: HistogramPlan) -> list[str]:
     ]
 
 
-def plan_fields(made: HistogramPlan, withheld: Sequence[str]) -> dict[str, Any]:
-    """A plan for JSON."""
+def _fields(made: HistogramPlan, withheld: Sequence[str]) -> dict[str, Any]:
     mechanism = made.mechanism
     return {
         "goal": made.goal,
-        "epsilon": show_nano(nano_up(made.epsilon)),
-        "loss": show_nano(mechanism.guarantee().overall),
+        "allowed_epsilon": show_nano(nano_up(made.epsilon)),
         "threshold": float(made.threshold),
-        "error": made.error,
+        "mean_error": made.error,
         "proportional_error": made.proportional_error,
         "advantage": made.advantage,
         "price": made.price,
@@ -116,36 +94,12 @@ def plan_fields(made: HistogramPlan, withheld: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def named(made: HistogramPlan, values: Any) -> dict[str, float]:
-    """Released numbers by attribute."""
-    return dict(zip(made.attributes, map(float, values), strict=True))
-
-
-def released_lines(made: HistogramPlan, values: Any) -> list[str]:
+def released_lines(made: HistogramPlan, values: Mapping[str, float]) -> list[str]:
     """One person's released numbers as a table."""
     errors = made.mechanism.within_95()
     rows = [
-        (printable(name), f"{float(value):.6g}", f"± {show_up(float(error))}")
-        for name, value, error in zip(made.attributes, values, errors, strict=True)
+        (printable(name), f"{value:.6g}", f"± {show_up(float(error))}")
+        for (name, value), error in zip(values.items(), errors, strict=True)
     ]
     moved = "before moving, " if made.mechanism.together else ""
     return table(("attribute", "released ", f"{moved}95 times in 100 within "), rows)
-
-
-def table_file(
-    attributes: Sequence[str], values: NDArray[np.float64], profiles: Profiles, out: Path
-) -> str | bytes:
-    """Everybody's histogram as a file: a column for the person and one per attribute."""
-    if out.suffix == ".csv":
-        text = io.StringIO()
-        lines = csv.writer(text, lineterminator="\n")
-        lines.writerow(("person", *attributes))
-        for name, row in zip(profiles.people, values.tolist(), strict=True):
-            lines.writerow((name, *row))
-        return text.getvalue()
-    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    columns = [arrow.array(profiles.people, arrow.string())]
-    columns += [arrow.array(column) for column in values.T]
-    held = io.BytesIO()
-    parquet.write_table(arrow.table(columns, names=["person", *attributes]), held)
-    return held.getvalue()
