@@ -77,15 +77,13 @@ class Terms(ABC):
     """Everything public about a release."""
 
     __slots__ = ()
-    query: Any
     columns: ClassVar[tuple[str, ...]]
     """Of the table that an answer is as CSV; the number of rows is public, too."""
     mechanism: Mechanism[Any]
 
-    def informed(self, found: Public) -> Terms:
+    def informed(self, query: Query, found: Public) -> Terms:
         """The same, once private tables were read and said who there is, if nobody declared it."""
-        made: Terms = self.query.terms(found)
-        return made
+        return query.terms(found)
 
     @property
     @abstractmethod

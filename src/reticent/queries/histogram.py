@@ -121,7 +121,7 @@ class Histogram(Query):
         clash = "person" in made.attributes
         require(not clash, "catalogue", "an attribute person", "without one called person")
         found = HistogramTerms(self, public, made.mechanism, made, grant, wishes)
-        return found.informed(public)
+        return found.informed(self, public)
 
     def _check_weights(self, weighted: bool) -> None:
         why = "left out with weights of items: a replaced item may have another weight"
@@ -167,7 +167,7 @@ class HistogramTerms(Terms):
     grant: Grant
     wishes: Preferences
 
-    def informed(self, found: Public) -> HistogramTerms:
+    def informed(self, query: Query, found: Public) -> HistogramTerms:
         """The plan does not depend on who there is."""
         held = found.tables.get("profiles")
         self.query._check_weights(held is not None and held.weighted)

@@ -98,7 +98,7 @@ def _read(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
     public = given.public()
     terms = query.terms(query.facts(public))
     tables = public | given.private(public)
-    return terms.informed(query.facts(tables)), tables
+    return terms.informed(query, query.facts(tables)), tables
 
 
 def payers_of(
