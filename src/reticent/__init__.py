@@ -48,9 +48,12 @@ if TYPE_CHECKING:
     from reticent.queries.base import Answer
     from reticent.queries.counts import Counts
     from reticent.queries.percentile import Percentile
+    from reticent.queries.predict import Predict
     from reticent.queries.quantile import Quantile
     from reticent.queries.similarity import Similarity
     from reticent.queries.top_nodes import TopNodes
+    from reticent.queries.tree import Tree
+    from reticent.queries.tree_classifier import PrivateTreeClassifier
     from reticent.tasks.blip import Blip
     from reticent.tasks.clustering import Gossip
     from reticent.tasks.histogram import release_histogram
@@ -87,9 +90,12 @@ _HOMES = {
     "Answer": "queries.base",
     "Counts": "queries.counts",
     "Percentile": "queries.percentile",
+    "Predict": "queries.predict",
+    "PrivateTreeClassifier": "queries.tree_classifier",
     "Quantile": "queries.quantile",
     "Similarity": "queries.similarity",
     "TopNodes": "queries.top_nodes",
+    "Tree": "queries.tree",
     "Blip": "tasks.blip",
     "Gossip": "tasks.clustering",
     "Histograms": "tasks.histogram_batches",
@@ -126,7 +132,9 @@ __all__ = [
     "ParameterError",
     "Percentile",
     "PermuteAndFlip",
+    "Predict",
     "Preferences",
+    "PrivateTreeClassifier",
     "Profiles",
     "Quantile",
     "Recoding",
@@ -139,6 +147,7 @@ __all__ = [
     "SparseMapping",
     "Stretching",
     "TopNodes",
+    "Tree",
     "Unit",
     "__version__",
     "learn_mapping",

@@ -16,7 +16,7 @@ from reticent.cli.failures import Failure
 from reticent.cli.output import Json, say, say_json, table, talk
 
 app = typer.Typer(
-    help="Public data sets: which are known, and where to put them.",
+    help="Public data sets, and a form for what is public about yours.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -34,7 +34,7 @@ DataFolder: TypeAlias = Annotated[
 
 @app.callback()
 def data() -> None:
-    """Public data sets: which are known, and where to put them."""
+    """Public data sets, and a form for what is public about yours."""
 
 
 @app.command("list")

@@ -1,6 +1,6 @@
-"""What a query reads: tables, and what their columns are to it.
+"""What a query reads: tables, what their columns are to it, and artefacts.
 
-Not here  how files and frames become what a query reads (binding.py).
+Not here  how files and frames become what a query reads (binding.py, artefacts.py).
 
 A column has a *role*: what the query calls it. Callers say which column plays it,
 ``columns={"value": "pay"}``, unless it has the name of its role or one that is as usual.
@@ -22,6 +22,7 @@ class Cells(StrEnum):
 
     NUMBER = "numbers"
     NAME = "names"
+    ANY = "whatever they hold"  # each is compared with what was declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,11 @@ class Role:
 
 
 class Input(ABC):
-    """Something that a query reads. ``public``: terms may use it; it is read first."""
+    """Something that a query reads. ``public``: terms may use it; it is read first.
+
+    ``rest`` says, for help, which columns are read besides: those that options of the query, or
+    what is public, name. They are roles of the same name in ``Query.reads``.
+    """
 
     __slots__ = ()
     help: str
@@ -44,6 +49,7 @@ class Input(ABC):
     public: bool
     required: bool
     forms: str
+    rest: str
 
     @abstractmethod
     def read(
@@ -64,6 +70,7 @@ class Table(Input):
     public: bool = False
     required: bool = True
     forms: str = FORMS
+    rest: str = ""
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -94,6 +101,7 @@ class ProfilesTable(Input):
     public: bool = False
     required: bool = True
     forms: str = f"{FORMS}, or .npz, a CSR matrix of weights,"
+    rest: str = ""
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -102,6 +110,30 @@ class ProfilesTable(Input):
         from reticent.queries.profile_tables import read
 
         return read(called, held, columns, known)
+
+
+@dataclass(frozen=True, slots=True)
+class Artefact(Input):
+    """A stored answer of a ``kind`` of query, with its card; it is read as an ``Answer``.
+
+    It was released, so it is public.
+    """
+
+    kind: str
+    help: str
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    public: bool = True
+    required: bool = True
+    forms: str = ".json"
+    rest: str = ""
+
+    def read(
+        self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
+    ) -> Any:
+        """See ``Input``."""
+        from reticent.queries.artefacts import read_answer
+
+        return read_answer(held, self.kind, called)
 
 
 PROFILES = ProfilesTable()

@@ -28,7 +28,13 @@ def as_csv(answer: Answer) -> str:
 
 def fields(answer: Answer) -> dict[str, Any]:
     """For JSON: what was asked and what was answered."""
-    return {"query": answer.query.to_plain(), "value": answer.value}
+    return {"query": answer.query.to_plain(), "value": answer.terms.plain(answer.value)}
+
+
+def as_lines(answer: Answer) -> list[str]:
+    """For a terminal: as its terms say, or the rows."""
+    told = answer.terms.lines(answer.value)
+    return as_csv(answer).splitlines() if told is None else told
 
 
 def as_json(answer: Answer) -> str:

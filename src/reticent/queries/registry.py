@@ -19,6 +19,8 @@ OWN = {
     "percentile": "percentile:Percentile",
     "top-nodes": "top_nodes:TopNodes",
     "similarity": "similarity:Similarity",
+    "tree": "tree:Tree",
+    "predict": "predict:Predict",
 }
 GROUP = "reticent.queries"
 
