@@ -28,7 +28,7 @@ def reticent(given: Given) -> Any:
     """Ours; codes beyond a column's categories are missing values."""
     many = given["categories"].tolist()
     ends = list(zip(given["low"].tolist(), given["high"].tolist(), strict=True))
-    return import_module("reticent.tasks.tree").PrivateTreeClassifier(
+    return import_module("reticent.queries.tree_classifier").PrivateTreeClassifier(
         epsilon=float(given["epsilon"]),
         max_depth=int(given["depth"]),
         categories={j: range(size) for j, size in enumerate(many) if size},

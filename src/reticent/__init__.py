@@ -49,9 +49,12 @@ if TYPE_CHECKING:
     from reticent.queries.counts import Counts
     from reticent.queries.histogram import Histogram
     from reticent.queries.percentile import Percentile
+    from reticent.queries.predict import Predict
     from reticent.queries.quantile import Quantile
     from reticent.queries.similarity import Similarity
     from reticent.queries.top_nodes import TopNodes
+    from reticent.queries.tree import Tree
+    from reticent.queries.tree_classifier import PrivateTreeClassifier
     from reticent.tasks.blip import Blip
     from reticent.tasks.clustering import Gossip
     from reticent.tasks.histogram_batches import Histograms
@@ -88,9 +91,12 @@ _HOMES = {
     "Counts": "queries.counts",
     "Histogram": "queries.histogram",
     "Percentile": "queries.percentile",
+    "Predict": "queries.predict",
+    "PrivateTreeClassifier": "queries.tree_classifier",
     "Quantile": "queries.quantile",
     "Similarity": "queries.similarity",
     "TopNodes": "queries.top_nodes",
+    "Tree": "queries.tree",
     "Blip": "tasks.blip",
     "Gossip": "tasks.clustering",
     "Histograms": "tasks.histogram_batches",
@@ -127,7 +133,9 @@ __all__ = [
     "ParameterError",
     "Percentile",
     "PermuteAndFlip",
+    "Predict",
     "Preferences",
+    "PrivateTreeClassifier",
     "Profiles",
     "Quantile",
     "Recoding",
@@ -140,6 +148,7 @@ __all__ = [
     "SparseMapping",
     "Stretching",
     "TopNodes",
+    "Tree",
     "Unit",
     "__version__",
     "learn_mapping",

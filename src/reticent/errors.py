@@ -8,6 +8,8 @@ ReticentError
 ├── Refused             preferences do not allow a provider anything
 │   └── NothingGranted  a provider is named, but every attribute is withheld
 ├── PreferencesError    a preferences file that cannot be used (preferences/problems.py)
+├── DeclarationError    what is declared about a table cannot be used
+├── ArtefactError       a file is no stored answer of the kind asked for (queries/artefacts.py)
 ├── CannotCompose       two promises that do not add
 ├── CardError           a guarantee card that is not one, or whose figures do not hold
 └── MissingExtra        an optional part of Reticent is not installed
@@ -35,6 +37,10 @@ class ParameterError(ReticentError, ValueError):
 
     def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str, object]]:
         return ParameterError, (self.name, self.rule, self.value)
+
+
+class DeclarationError(ReticentError):
+    """A declaration that cannot be used: the first mistake, with its line, and how many follow."""
 
 
 class BudgetExceeded(ReticentError):

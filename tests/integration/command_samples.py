@@ -28,7 +28,7 @@ BEFORE: dict[str, tuple[str, ...]] = {
     "release profile": ("fit mapping",),
     "batch profile": ("fit mapping",),
     "audit attack": ("fit mapping",),
-    "predict": ("train tree",),
+    "predict": ("release tree",),
     "report": ("release histogram",),
     **{f"card {verb}": ("release histogram",) for verb in ("show", "verify", "export")},
     **{

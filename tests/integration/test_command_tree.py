@@ -155,7 +155,8 @@ def test_with_json_stdout_is_one_object(name, folder) -> None:
     schema = told["schema"]
     assert SCHEMA.fullmatch(schema), schema
     verb, _, kind = name.partition(" ")
-    whose = f"{verb} QUERY" if kind in queries() else name  # all kinds are told alike
+    whose = f"{verb} QUERY" if kind in queries() else name  # all kinds are told alike,
+    whose = "release QUERY" if name in queries() else whose  # also what is derived
     assert JSON_SEEN.setdefault(schema, whose) == whose, f"{schema} is of {JSON_SEEN[schema]} too"
     assert schema != "error/1"
 
@@ -412,7 +413,7 @@ def test_a_profile_is_noted_and_never_refused_for_its_cost(folder) -> None:
     [
         ("serve", ["serve", "--demo"], "fastapi"),
         ("release histogram", ["--out", "all.parquet"], "pyarrow"),
-        ("train tree", ["--plot", "tree.svg"], "matplotlib"),
+        ("compare tree", ["--plot", "tree.svg"], "matplotlib"),
     ],
 )
 def test_a_part_that_is_not_installed_is_named(name, words, blocked, folder) -> None:
@@ -473,7 +474,7 @@ def test_no_colour_on_a_terminal_that_asks_for_none(folder) -> None:
     environment = {**shell(), "NO_COLOR": "1", "TERM": "xterm-256color"}
     with os.fdopen(main_end, "rb", buffering=0) as terminal:
         process = subprocess.Popen(
-            shlex.split(EXAMPLES["train tree"]),  # which shows how far it has come
+            shlex.split(EXAMPLES["release tree"].replace("--out tree.json", "")),
             stdout=other_end,
             stderr=other_end,
             stdin=subprocess.DEVNULL,

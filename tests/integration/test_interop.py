@@ -11,6 +11,7 @@ import pyarrow
 import pytest
 from scipy import sparse
 
+import reticent as rt
 from reticent.data.catalogue import Catalogue
 from reticent.data.frame_tables import Interactions
 from reticent.data.interactions import Columns, TableError
@@ -25,7 +26,7 @@ from reticent.tasks.learning import Limits, learn_mapping
 from reticent.tasks.recoding import Alphabet
 from reticent.tasks.recommendation import recommend
 from reticent.tasks.similarity import Similarity
-from reticent.tasks.trained_tree import Declared, train_frame
+from reticent.tasks.trained_tree import Declared
 
 FILMS = Catalogue.of([[1, 1], [0, 1]], attributes=("Crime", "Drama"), items=("Heat", "Up"))
 SCOPE = Scope(protected="each person", not_against=("the holder",), model="central")
@@ -216,19 +217,19 @@ def test_trees() -> None:
     )
     results = []
     for frame in kinds(PEOPLE).values():
-        mechanism = declared.mechanism(epsilon=1000, depth=2)
-        tree, release = train_frame(
-            declared, frame, "income", mechanism=mechanism, source=Source.seeded(2)
-        )
-        out = tree.predict_frame(frame)
+        query = rt.Tree(epsilon=1000, max_depth=2, target="income", declare=declared)
+        answer = query.release(frame, source=Source.seeded(2))
+        out = answer.value.predict_frame(frame)
         assert type(out) is type(frame)
-        assert not release.event.private
+        assert not answer.card.release_event().private
+        predicted = rt.Predict(proba=True).release({"tree": answer, "rows": frame}).value
+        assert predicted == {"row": list(range(1, len(frame) + 1)), **columns_of(out)}
         results.append(columns_of(out))
     assert results[0] == results[1] == results[2]
     assert results[0]["prediction"] == PEOPLE["income"]
     assert list(results[0]) == ["prediction", "p(0)", "p(1)"]
     frame = kinds(PEOPLE)["pandas"]
-    assert tree.predict_frame(frame).index.equals(frame.index)
+    assert answer.value.predict_frame(frame).index.equals(frame.index)
 
 
 def test_scikit_learn_takes_every_kind() -> None:

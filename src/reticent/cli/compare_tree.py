@@ -1,10 +1,11 @@
 """``reticent compare tree``: how often trees are right that are grown in different ways.
 
-Not here  the comparison (tasks/comparing_tree.py), releases (train_tree.py).
+Not here  the comparison (tasks/comparing_tree.py), releases (queries.py).
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -24,16 +25,17 @@ from reticent.cli.compare import (
     tenths,
 )
 from reticent.cli.compare_points import points
+from reticent.cli.data_columns import RowsFile
+from reticent.cli.failures import Failure
 from reticent.cli.output import Json, progress
-from reticent.cli.train import RowsFile
-from reticent.cli.train_tree import DEEPEST
+from reticent.errors import DeclarationError
+from reticent.queries.tree import DECLARATION, DEEPEST, Tree
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from reticent.tasks.comparing import Curves
     from reticent.tasks.comparing_tree import Grower, Rows
-    from reticent.tasks.trained_tree import Declared
 
 HALF_DECADES = "0.01,0.03,0.1,0.3,1,3,10"
 TargetOption: TypeAlias = Annotated[
@@ -44,7 +46,7 @@ DeclareFile: TypeAlias = Annotated[
     typer.Option(
         "--declare",
         help="What is known about such tables, .toml: ranges or categories of the columns to use, "
-        "and the classes. `reticent train columns` prints a form.",
+        "and the classes. `reticent data columns` prints a form.",
         metavar="FILE",
     ),
 ]
@@ -112,19 +114,19 @@ def tree(
 
 def public_rows(path: Path, target: str, declare: Path, rows: int | None) -> Rows:
     """The rows of a table as the declaration reads them."""
-    from reticent.cli.train_declared import form_command, read_declared
-    from reticent.cli.train_tables import as_declared, cells, check_columns, read_table
+    from reticent.queries.base import Public
+    from reticent.queries.binding import Given
     from reticent.tasks.comparing_tree import Rows
 
-    declared: Declared = read_declared(declare, path, target, rows)
+    try:
+        query = Tree(epsilon=1, target=target, declare=declare, rows=rows)
+    except DeclarationError as error:
+        form = f"{DECLARATION.form} {shlex.quote(str(path))}"
+        raise Failure(str(error), next_command=form) from None
     with progress(2) as step:
         step(f"reading {path.name}")
-        table = read_table(path)
-    check_columns(table, [target], ", which --target names", form_command(path))
-    names = [column.name for column in declared.columns]
-    check_columns(table, names, f", which {declare} declares", form_command(path, target))
-    columns = [cells(table, column) for column in declared.columns]
-    return Rows.of(declared, columns, as_declared(table.column(target), declared.classes))
+        table = Given.of(query.reads({}), path, None).private({})["table"]
+    return Rows.of(query.declared, *query.terms(Public()).cells(table))
 
 
 def judged(

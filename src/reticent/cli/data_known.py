@@ -114,7 +114,7 @@ KNOWN = (
         counts="21,574 records, 16 columns of 0 and 1",
         licence="on request",
         home="https://www.icpsr.umich.edu/web/NACDA/studies/9681",
-        reads="reticent train tree, with a header and declared columns",
+        reads="reticent release tree, with a header and declared columns",
         files=(("nltcs_named.parquet",),),
     ),
     DataSet(

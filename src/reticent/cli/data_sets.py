@@ -17,7 +17,7 @@ from reticent.cli.output import Json, say, say_json, talk
 from reticent.layout import table
 
 app = typer.Typer(
-    help="Public data sets: which are known, and where to put them.",
+    help="Public data sets, and a form for what is public about yours.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -35,7 +35,7 @@ DataFolder: TypeAlias = Annotated[
 
 @app.callback()
 def data() -> None:
-    """Public data sets: which are known, and where to put them."""
+    """Public data sets, and a form for what is public about yours."""
 
 
 @app.command("list")

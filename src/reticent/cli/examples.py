@@ -73,8 +73,11 @@ EXAMPLES = {
     "sweep influencers": "reticent sweep influencers links.csv --bound 9 --k 3 --runs 5 --public",
     "sweep percentile": "reticent sweep percentile pay.csv --column pay --upper 100 --public",
     "sweep tree": f"reticent sweep tree {_VOTES} --runs 2 --public",
-    "train columns": "reticent train columns voters.csv --target votes",
-    "train tree": (f"reticent train tree {_VOTES} --epsilon 2 --max-depth 2 --out tree.json --yes"),
+    "data columns": "reticent data columns voters.csv --target votes",
+    "plan tree": "reticent plan tree --target votes --declare columns.toml --epsilon 2",
+    "release tree": (
+        f"reticent release tree {_VOTES} --epsilon 2 --max-depth 2 --out tree.json --yes"
+    ),
     "predict": "reticent predict tree.json new-voters.csv",
     "fit mapping": "reticent fit mapping people.csv --secret income --leak 0.05 --out mapping.json",
     "audit attack": "reticent audit attack mapping.json people.csv --secret income",
@@ -118,7 +121,7 @@ TRY = (
         "ledger show",
         "neighbours",
     ),
-    *("release quantile", "release top-nodes", "train tree", "predict", "fit mapping"),
+    *("release quantile", "release top-nodes", "release tree", "predict", "fit mapping"),
     *("release profile", "audit attack", "verify", "report"),
 )
 """The commands that START.txt lists, in an order in which all of them work."""

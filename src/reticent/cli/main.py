@@ -28,6 +28,7 @@ from reticent.cli import (
     compare_neighbours,
     compare_percentile,
     compare_tree,
+    data_columns,
     data_sets,
     demo,
     doctor,
@@ -37,7 +38,6 @@ from reticent.cli import (
     ledger_changes,
     mapping,
     neighbours,
-    predict,
     prefs,
     profile,
     queries,
@@ -48,9 +48,6 @@ from reticent.cli import (
     serve,
     sweep,
     sweep_public,
-    train,
-    train_columns,
-    train_tree,
     verify,
 )
 from reticent.cli.examples import add_examples
@@ -61,7 +58,7 @@ from reticent.cli.typed import ROOT, meant, typed
 ORDER = (
     *("demo", "init", "doctor", "data", "prefs", "queries", "plan", "release", "batch"),
     *("neighbours", "recommend"),
-    *("train", "predict", "fit", "audit", "verify", "compare", "sweep", "card", "ledger"),
+    *("predict", "fit", "audit", "verify", "compare", "sweep", "card", "ledger"),
     *("report", "reproduce", "gateway", "serve"),
 )  # of commands in the help: as one comes to need them
 
@@ -91,15 +88,15 @@ app.command("doctor")(doctor.doctor)
 app.command("neighbours")(neighbours.neighbours)
 app.command("recommend")(recommend.recommend)
 app.command("queries")(queries.listing)
-app.command("predict")(predict.predict)
 app.command("report", short_help="One page of pictures, tables and cards.")(report.report)
 app.command("serve")(serve.serve)
 app.command("verify", short_help="Find the worst case of a mechanism, exactly.")(verify.verify)
 release.app.command("profile")(profile.profile)
-queries.add_queries(release.app)
+queries.add_queries(app, release.app)
 audit.app.command("attack")(attack.attack)
 ledger.app.command("raise")(ledger_changes.raise_limit)
 ledger.app.command("forget")(ledger_changes.forget)
+data_sets.app.command("columns")(data_columns.columns)
 compare.app.command("histogram")(compare_histogram.histogram)
 compare.app.command("neighbours")(compare_neighbours.neighbours)
 compare.app.command("mapping")(compare_mapping.mapping)
@@ -110,15 +107,12 @@ sweep.app.command("mapping")(sweep_public.mapping)
 sweep.app.command("influencers")(sweep_public.influencers)
 sweep.app.command("percentile")(sweep_public.percentile)
 sweep.app.command("tree")(sweep_public.tree)
-train.app.command("tree")(train_tree.tree)
-train.app.command("columns")(train_columns.columns)
 app.add_typer(mapping.app, name="fit")
 app.add_typer(release.app, name="release", help="Release something, with its guarantee card.")
 app.add_typer(batch.app, name="batch", help="Release everybody of a table of any size.")
 app.add_typer(queries.plans, name="plan")
 app.add_typer(compare.app, name="compare")
 app.add_typer(sweep.app, name="sweep")
-app.add_typer(train.app, name="train")
 app.add_typer(prefs.app, name="prefs")
 app.add_typer(data_sets.app, name="data")
 app.add_typer(card.app, name="card")

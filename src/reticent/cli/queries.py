@@ -7,6 +7,7 @@ Not here  options (query_options.py), the runner and the publisher (queries/), k
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -44,6 +45,7 @@ from reticent.cli.release import (
 from reticent.errors import BudgetExceeded, ParameterError, ReticentError
 from reticent.queries.base import Pays
 from reticent.queries.cells import cells
+from reticent.queries.inputs import Artefact
 from reticent.queries.registry import queries as registered
 
 if TYPE_CHECKING:
@@ -76,9 +78,12 @@ def plan() -> None:
     """What a release would cost, and how wrong it would be."""
 
 
-def add_queries(release: typer.Typer) -> None:
-    """A command of ``plan`` and one of ``release`` for every kind."""
+def add_queries(app: typer.Typer, release: typer.Typer) -> None:
+    """A command of ``plan`` and one of ``release`` for every kind; what is derived is its own."""
     for kind, query in registered().items():
+        if query.pays is Pays.NOBODY:
+            app.command(kind, help=inspect.getdoc(query))(_deriving(query))
+            continue
         release.command(kind, help=inspect.getdoc(query))(_releasing(query))
         plans.command(kind, help=f"What {kind} would cost and tell.")(_planning(query))
 
@@ -108,12 +113,22 @@ def _made(body: Callable[..., None], parameters: list[inspect.Parameter]) -> Cal
         except ParameterError as error:
             raise query_options.as_typed(error) from None
         except ReticentError as error:
-            raise query_options.unusable_file(error, given) from None
+            raise query_options.unusable_file(_of_artefact(error), given) from None
 
     first = query_options.parameter("context", typer.Context)
     command.__signature__ = inspect.Signature([first, *parameters])  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in (first, *parameters)}
     return command
+
+
+def _of_artefact(error: ReticentError) -> ReticentError | Failure:
+    """A file that is no artefact, with the command that makes one."""
+    from reticent.queries.artefacts import ArtefactError
+
+    if not isinstance(error, ArtefactError):
+        return error
+    what = f"{error.called} is no {error.kind} that can be used"
+    return Failure(what, why=error.why, next_command=f"reticent release {error.kind} --help")
 
 
 def _planning(query: type[Query]) -> Callable[..., None]:
@@ -122,9 +137,10 @@ def _planning(query: type[Query]) -> Callable[..., None]:
     )
     files = list(query_options.of_inputs(query, public=True))
     named = [query_options.parameter("columns", ColumnsOption, None)] if files else []
+    number = [query_options.parameter("count", Annotated[str | None, counted], None)]
     parameters = [
         *query_options.of_options(query),
-        query_options.parameter("count", Annotated[str | None, counted], None),
+        *(number if query.counted else []),
         *files,
         *named,
         *query_options.of_figures(query),
@@ -195,18 +211,50 @@ def _releasing(query: type[Query]) -> Callable[..., None]:
     return _made(lambda context, given: _release(context, query, given), parameters)
 
 
-def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) -> None:
-    from reticent.queries import publish, run
+def _check_outputs(given: dict[str, Any]) -> None:
+    """Refuse files that could not be written, before anything is spent."""
+    from reticent.queries import publish
 
-    asked, columns = query_options.asked(query, given), query_options.chosen(given["columns"])
-    out, card, as_json = given["out"], given["card"], given["as_json"]
+    out, card = given["out"], given["card"]
     check_files(out, suffixes=publish.FORMATS)
     check_files(card, suffixes=CARDS)
     if out is not None:
         publish.check(out.suffix)
-        if card is not None and out.absolute() == card.absolute():
-            raise Failure("--out and --card name the same file")
-    data, purse = query_options.tables(asked, given), Purse(given["ledger"], given["key"], as_json)
+    if out is not None and card is not None and out.resolve() == card.resolve():
+        raise Failure("--out and --card name the same file", why="one would overwrite the other")
+
+
+def _deriving(query: type[Query]) -> Callable[..., None]:
+    parameters = [
+        *query_options.of_inputs(query),
+        *query_options.of_options(query),
+        query_options.parameter("columns", ColumnsOption, None),
+        query_options.parameter("out", OutOption, None),
+        query_options.parameter("card", CardFile, None),
+        query_options.parameter("as_json", Json, False),
+    ]
+    return _made(lambda context, given: _derive(context, query, given), parameters)
+
+
+def _derive(context: typer.Context, query: type[Query], given: dict[str, Any]) -> None:
+    """What costs nothing: neither asked for nor charged."""
+    from reticent.queries import run
+
+    asked, columns = query_options.asked(query, given), query_options.chosen(given["columns"])
+    _check_outputs(given)
+    with shares(f"working on {asked.kind}") as progress:
+        told = run.Told(progress=progress, command=published(context))
+        answer = run.release(asked, query_options.tables(asked, given), columns=columns, told=told)
+    _show(answer, given, {})
+
+
+def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) -> None:
+    from reticent.queries import run
+
+    asked, columns = query_options.asked(query, given), query_options.chosen(given["columns"])
+    _check_outputs(given)
+    data = query_options.tables(asked, given)
+    purse = Purse(given["ledger"], given["key"], given["as_json"])
     if "profiles" in data and "preferences" not in data:
         warn_unused_preferences(data["profiles"], columns.get("weight", "weight"))
     if given["dry_run"]:
@@ -233,10 +281,8 @@ def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) 
             principal=PRINCIPAL,
             told=replace(told, progress=progress),
         )
-    if out is not None:
-        write_atomically(out, publish.packed(answer, out.suffix))
-    write_card(answer.card, card)
-    _say(answer, purse, out, card, as_json=as_json)
+    paid = Paid(None, answer.budget, answer.replayed, purse.where, answer.key or "")
+    _show(answer, given, paid.fields())
 
 
 @dataclass(slots=True)
@@ -278,19 +324,46 @@ class _Teller:
             raise
 
 
-def _say(
-    answer: Answer, purse: Purse, out: Path | None, card: Path | None, *, as_json: bool
-) -> None:
+def _show(answer: Answer, given: dict[str, Any], paid: dict[str, Any]) -> None:
+    """Write what was asked for, and say the rest; ``paid`` is what a ledger says, for JSON."""
     from reticent.queries import publish
 
-    if as_json:
+    out, card = given["out"], given["card"]
+    if out is not None:
+        write_atomically(out, publish.packed(answer, out.suffix))
+    write_card(answer.card, card)
+    if given["as_json"]:
         told = publish.fields(answer)
         if out is not None:
             told = {"query": told["query"], "out": str(out)}
-        paid = Paid(None, answer.budget, answer.replayed, purse.where, answer.key or "")
-        say_json(publish.SCHEMA, **told, **paid.fields(), **card_fields(answer.card, card))
+        notes = {"notes": list(answer.notes)} if answer.notes else {}
+        say_json(publish.SCHEMA, **told, **notes, **paid, **card_fields(answer.card, card))
         return
     for line in [str(out)] if out is not None else publish.as_text(answer):
         say(line)
-    talk("spent nothing more" if answer.replayed else f"spent epsilon {answer.spent}")
+    for note in answer.notes:
+        talk(f"note: {note}")
+    talk(_spent(answer))
+    if out is not None:
+        _say_next(answer, out)
     say_card(answer.card, card)
+
+
+def _spent(answer: Answer) -> str:
+    if answer.query.pays is Pays.NOBODY:
+        kinds = " and ".join(_artefacts(type(answer.query)))
+        return f"spent nothing: the {kinds} was released before, and its card covers this, too"
+    return "spent nothing more" if answer.replayed else f"spent epsilon {answer.spent}"
+
+
+def _say_next(answer: Answer, out: Path) -> None:
+    """What can be derived from an artefact that was written."""
+    for kind, query in registered().items():
+        if out.suffix == ".json" and answer.query.kind in _artefacts(query):
+            others = [name for name, one in query.inputs.items() if not isinstance(one, Artefact)]
+            talk(f"  next: reticent {kind} {shlex.quote(str(out))} {' '.join(others).upper()}")
+
+
+def _artefacts(query: type[Query]) -> list[str]:
+    """The kinds of answers that it reads."""
+    return [one.kind for one in query.inputs.values() if isinstance(one, Artefact)]

@@ -6,6 +6,7 @@ Not here  what the commands do (queries.py), the declarations (queries/).
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -14,11 +15,12 @@ from typing import Annotated, Any
 import typer
 
 from reticent.cli.failures import Failure
-from reticent.errors import ParameterError, ReticentError
+from reticent.errors import DeclarationError, ParameterError
 from reticent.queries.base import Query
 from reticent.queries.inputs import Input
-from reticent.queries.options import Option, OptionKind, plain
+from reticent.queries.options import Option, OptionKind
 
+_WHY = "what is public is declared in this file and never read from the table"
 _NOT_SAID = frozenset({"data", "names", "kind"})  # parameters that are no options
 
 
@@ -34,9 +36,8 @@ def of_inputs(query: type[Query], *, public: bool = False) -> Iterable[inspect.P
         if public and not one.public:
             continue
         sentence, mark, default = one.help.partition("  [")
-        roles = f" and {_roles(one)}" if one.roles else "."
         usual = f"  [default: {one.usual}, if it is there]" if one.usual else ""
-        told = f"{sentence.rstrip('.')}: {one.forms}{roles}{mark}{default}{usual}"
+        told = f"{sentence.rstrip('.')}: {one.forms}{_roles(one)}.{mark}{default}{usual}"
         if one.required:
             argument = typer.Argument(help=told, metavar=name.upper())
             yield parameter(f"table_{name}", Annotated[Path, argument])
@@ -52,7 +53,8 @@ def _roles(table: Input) -> str:
         own = "; any name if it is the only column" if role.sole else ""
         said = f"{role.help[:1].lower()}{role.help[1:].rstrip('.')}"
         told.append(f"{name}{others} ({said}{own})")
-    return f"{'columns' if len(told) > 1 else 'a column'} {', '.join(told)}."
+    named = f"{'columns' if len(told) > 1 else 'a column'} {', '.join(told)}" if told else ""
+    return "".join(f" and {part}" for part in (named, table.rest) if part)
 
 
 def of_options(query: type[Query]) -> Iterable[inspect.Parameter]:
@@ -95,13 +97,23 @@ def _default(one: Option) -> Any:
         return inspect.Parameter.empty
     if one.default is None or one.kind.flag or one.kind.choices:
         return one.default
-    return str(plain(one.kind.read(one.default, one.name)))
+    return str(one.kind.write(one.kind.read(one.default, one.name)))
 
 
 def asked(query: type[Query], given: Mapping[str, Any]) -> Query:
     """The query that was typed."""
     held = {one.name: given[one.name] for one in query.options()}
-    return query(**{n: str(v) if isinstance(v, StrEnum) else v for n, v in held.items()})
+    try:
+        return query(**{n: str(v) if isinstance(v, StrEnum) else v for n, v in held.items()})
+    except DeclarationError as error:
+        raise Failure(str(error), why=_WHY, next_command=_form(query, given)) from None
+
+
+def _form(query: type[Query], given: Mapping[str, Any]) -> str:
+    """The command that prints a form of what was wrong."""
+    command = next(one.kind.form for one in query.options() if one.kind.form)
+    file = given.get(f"table_{next(iter(query.inputs))}")
+    return f"{command} --help" if file is None else f"{command} {shlex.quote(str(file))}"
 
 
 def tables(asked: Query, given: Mapping[str, Any]) -> dict[str, Path]:
@@ -127,7 +139,7 @@ def chosen(columns: str | None) -> dict[str, str]:
     return found
 
 
-def unusable_file(error: ReticentError, given: Mapping[str, Any]) -> ReticentError | Failure:
+def unusable_file(error: Exception, given: Mapping[str, Any]) -> Exception:
     """An error in a preferences file, with the command that finds all of them."""
     from reticent.cli.prefs import unusable
     from reticent.preferences import PreferencesError

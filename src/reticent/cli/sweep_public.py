@@ -56,12 +56,12 @@ from reticent.cli.compare_tree import (
     show_judged,
 )
 from reticent.cli.compare_values import ColumnOption, POption, UpperOption, ValuesFile
+from reticent.cli.data_columns import RowsFile
 from reticent.cli.failures import Failure
 from reticent.cli.mapping import IdColumn, PeopleFile
 from reticent.cli.output import Json
-from reticent.cli.train import RowsFile
-from reticent.cli.train_tree import DEEPEST
 from reticent.cli.ways import Way
+from reticent.queries.tree import DEEPEST
 
 
 class Growing(StrEnum):

@@ -63,7 +63,12 @@ def _printable_rows(card: Card) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def printable(text: str) -> str:
     """``text`` on one line, with control, direction and broken characters written out."""
-    return "".join(_visible(character) for character in " ".join(text.split()))
+    return visible(" ".join(text.split()))
+
+
+def visible(line: str) -> str:
+    """A line as it is laid out, with such characters written out."""
+    return "".join(_visible(character) for character in line)
 
 
 def _visible(character: str) -> str:

@@ -4,7 +4,7 @@ Theory    docs/theory/tree.md, Theorem 1 (levels add up, nodes of a level do not
           noisy size of DiffPID3); docs/theory/dampening.md; [FriedmanSchuster2010]
 Notation  d = depth, e_l = what a choice on level l loses, e_leaf = what the counts lose
 Not here  worths of splits (splits.py), what is released (decision_tree.py), names of columns and
-          classes, the classifier (tasks/tree.py).
+          classes, the query (queries/tree.py).
 
 A row is in one node of a level only, so a level costs what one of its nodes costs. Splits and
 counts are all that is released.

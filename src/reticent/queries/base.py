@@ -17,8 +17,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from reticent.errors import ParameterError
-from reticent.queries.options import Option, plain
+from reticent.errors import ParameterError, require
+from reticent.queries.options import Option
 
 if TYPE_CHECKING:
     from reticent.guarantees import Event, Loss
@@ -160,9 +160,17 @@ class Terms(ABC):
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """What was shown, as rows in canonical order."""
 
+    def plain(self, value: Any) -> Any:
+        """What was shown, as JSON holds it."""
+        return value
+
     def lines(self, value: Any) -> list[str] | None:
-        """What was shown, for people to read; None where rows are as good."""
+        """What was shown, for a terminal, where a table would not do."""
         return None
+
+    def notes(self, kept: Any) -> tuple[str, ...]:
+        """What follows from the answer alone, so that saying it costs nothing."""
+        return ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,8 +181,8 @@ class Query(ABC):
     shape: ClassVar[Shape]
     pays: ClassVar[Pays]
     inputs: ClassVar[Mapping[str, Input]]
-    counted: ClassVar[str]
-    """What ``count`` of a plan counts."""
+    counted: ClassVar[str] = ""
+    """What ``count`` of a plan counts; nothing, where a plan does not depend on a number."""
     absent: ClassVar[Mapping[str, str]] = {}
     """Surfaces and verbs that it is not on, and why."""
     figures: ClassVar[Mapping[str, str]] = {}
@@ -210,23 +218,37 @@ class Query(ABC):
     def to_plain(self) -> dict[str, Any]:
         """As JSON holds it; ``of_plain`` makes an equal one."""
         return {"kind": self.kind} | {
-            one.name: plain(getattr(self, one.name)) for one in self.options()
+            one.name: one.kind.write(getattr(self, one.name)) for one in self.options()
         }
 
     @classmethod
     def of_plain(cls, told: Mapping[str, Any]) -> Self:
-        """From ``to_plain``."""
+        """From ``to_plain``; no file is read, whatever it names."""
         given = dict(told)
         if given.pop("kind", cls.kind) != cls.kind:
             raise ParameterError("kind", cls.kind, told["kind"])
         known = {one.name for one in cls.options()}
         if not given.keys() <= known:
             raise ParameterError("query", f"one with {', '.join(sorted(known))}", "other options")
+        for one in cls.options():
+            whole = not one.kind.form or isinstance(given.get(one.name), Mapping)
+            require(whole, one.name, "another", "written out, as to_plain does")
         return cls(**given)
 
     @abstractmethod
     def terms(self, public: Public) -> Terms:
         """Everything public about a release of this query."""
+
+    def reads(self, known: Mapping[str, Any]) -> Mapping[str, Input]:
+        """The inputs, with the roles that options and ``known``, what is public, add."""
+        return self.inputs
+
+    def restore(self, value: Any) -> Any:
+        """A value of ``Terms.plain`` as it was shown; what cannot be one is refused.
+
+        Anybody may have written it. Only answers that others derive from are read again.
+        """
+        raise ParameterError("kind", "one whose answers are artefacts", self.kind)
 
     @abstractmethod
     def facts(self, tables: Mapping[str, Any]) -> Public:
@@ -246,6 +268,8 @@ class Query(ABC):
         """
         from reticent.queries.plans import plan
 
+        reason = self.absent.get("plan")
+        require(reason is None, "query", self.kind, f"one that can be planned: {reason}")
         return plan(self, public or {}, count, columns)
 
     def release(
@@ -263,6 +287,7 @@ class Query(ABC):
     ) -> Answer:
         """Release an answer about ``data``: a file, a frame, columns by name, or several of these.
 
+        An artefact is a stored answer: an ``Answer``, what the publisher wrote of one, or its file.
         ``columns`` says which column plays which role, ``people`` who there is, ``preferences``
         what they allow. With a ``ledger`` the release is charged before it is drawn, to
         ``data_set`` or to each person, up to ``total`` if you give one, and the same ``key``
@@ -304,6 +329,8 @@ class Answer:
     """Epsilon that was charged by this call; "0" if the answer was repeated."""
     key: str | None = None
     replayed: bool = False
+    notes: tuple[str, ...] = ()
+    """What follows from the answer alone."""
     terms: Terms = field(kw_only=True, repr=False)
 
     @property

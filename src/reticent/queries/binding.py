@@ -56,14 +56,14 @@ class Given:
 
     inputs: Mapping[str, Input]
     held: Mapping[str, Any]
-    columns: Mapping[str, Mapping[str, str]]
+    columns: Mapping[str, str]
 
     @classmethod
     def of(cls, inputs: Mapping[str, Input], data: Any, columns: Mapping[str, str] | None) -> Given:
         """``data`` is what the first input is, or all of them by name."""
         given = data if _by_name(inputs, data) else {next(iter(inputs)): data}
         held = {name: one for name, one in given.items() if one is not None}
-        return cls(inputs, held, _by_table(inputs, columns or {}))
+        return cls(inputs, held, columns or {})
 
     def and_also(self, **others: Any) -> Given:
         """With inputs that have an argument of their own."""
@@ -75,22 +75,26 @@ class Given:
         return replace(self, held={**self.held, **more})
 
     def public(self) -> dict[str, Any]:
-        """What is public, read; terms may use it."""
-        return self._read({}, public=True)
+        """What is public, read; terms may use it. Roles that are not known may be known later."""
+        return self._read({}, _by_table(self.inputs, self.columns, strict=False), public=True)
 
-    def private(self, known: Mapping[str, Any]) -> dict[str, Any]:
-        """The rest, read; ``known`` is what is public."""
-        return self._read(known, public=False)
+    def private(
+        self, known: Mapping[str, Any], inputs: Mapping[str, Input] | None = None
+    ) -> dict[str, Any]:
+        """The rest, read; ``known`` is what is public, ``inputs`` those that it has added to."""
+        given = self if inputs is None else replace(self, inputs=inputs)
+        return given._read(known, _by_table(given.inputs, self.columns, strict=True), public=False)
 
-    def _read(self, known: Mapping[str, Any], *, public: bool) -> dict[str, Any]:
+    def _read(
+        self, known: Mapping[str, Any], chosen: Mapping[str, Mapping[str, str]], *, public: bool
+    ) -> dict[str, Any]:
         found = {}
         for name, one in self.inputs.items():
             if one.public is public:
                 there = name in self.held
                 require(there or not one.required, "data", "other tables", f"with {name}")
                 if there:
-                    columns = self.columns.get(name, {})
-                    found[name] = one.read(name, self.held[name], columns, known)
+                    found[name] = one.read(name, self.held[name], chosen.get(name, {}), known)
         return found
 
 
@@ -102,14 +106,19 @@ def _by_name(inputs: Mapping[str, Input], data: Any) -> bool:
     return not data.keys() <= roles
 
 
-def _by_table(inputs: Mapping[str, Input], columns: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _by_table(
+    inputs: Mapping[str, Input], columns: Mapping[str, str], *, strict: bool
+) -> dict[str, dict[str, str]]:
     """``columns`` by table: a role, or "table.role" where several tables have it."""
     found: dict[str, dict[str, str]] = {}
     for given, column in columns.items():
-        table, _, role = given.rpartition(".")
+        whole = any(given in one.roles for one in inputs.values())  # names of columns have dots
+        table, _, role = ("", "", given) if whole else given.rpartition(".")
         owners = [n for n, one in inputs.items() if role in one.roles and table in ("", n)]
         known = ", ".join(f"{n}.{role}" for n, one in inputs.items() for role in one.roles)
         rule = f"roles of columns ({known}); the table may be left out where one has the role"
+        if not owners and not strict:
+            continue
         require(len(owners) == 1, "columns", given, rule)
         found.setdefault(owners[0], {})[role] = column
     return found
@@ -139,8 +148,11 @@ class _Columns:
             column = self.held.named(name)
             if cells is Cells.NUMBER:
                 return read_reals(self.held.numbers(column), len(self.held))
-            return _names(self.held.cells(column))
-        found = self.held[name]
+            found = self.held.cells(column)
+        else:
+            found = self.held[name]
+        if cells is Cells.ANY:
+            return _any(found)
         if cells is Cells.NAME:
             return _names(found)
         text = isinstance(found, np.ndarray) and found.dtype.kind not in "biufO"
@@ -152,6 +164,23 @@ def _names(cells: Any) -> NDArray[Any]:
     found = np.empty(len(cells), dtype=object)
     found[:] = [text_of(cell) for cell in (cells.tolist() if hasattr(cells, "tolist") else cells)]
     return found
+
+
+def _any(cells: Any) -> NDArray[Any]:
+    """Cells of one type as they are, others one by one: none changes how another is read."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biufU":
+        return cells
+    found = np.empty(len(cells), dtype=object)
+    listed = cells.tolist() if hasattr(cells, "tolist") else cells
+    found[:] = [_one(cell) for cell in listed]
+    return found
+
+
+def _one(cell: Any) -> Any:
+    """What a cell holds; several values are none."""
+    if isinstance(cell, str):
+        return cell.strip()
+    return None if isinstance(cell, (list, tuple, dict, np.ndarray)) else cell
 
 
 def _columns(name: str, table: Table, held: Any) -> _Columns:

@@ -1,6 +1,6 @@
-"""What a query reads: tables, and what their columns are to it.
+"""What a query reads: tables, what their columns are to it, and artefacts.
 
-Not here  how files and frames become what a query reads (binding.py).
+Not here  how files and frames become what a query reads (binding.py, artefacts.py).
 
 A column has a *role*: what the query calls it. Callers say which column plays it,
 ``columns={"value": "pay"}``, unless it has the name of its role or one that is as usual.
@@ -22,6 +22,7 @@ class Cells(StrEnum):
 
     NUMBER = "numbers"
     NAME = "names"
+    ANY = "whatever they hold"  # each is compared with what was declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,11 @@ class Role:
 
 
 class Input(ABC):
-    """Something that a query reads. ``public``: terms may use it; it is read first."""
+    """Something that a query reads. ``public``: terms may use it; it is read first.
+
+    ``rest`` says, for help, which columns are read besides: those that options of the query, or
+    what is public, name. They are roles of the same name in ``Query.reads``.
+    """
 
     __slots__ = ()
     help: str
@@ -44,6 +49,7 @@ class Input(ABC):
     public: bool
     required: bool
     forms: str
+    rest: str
     usual: str | None = None
     """The file that a command takes if it is there and none is named."""
 
@@ -66,6 +72,7 @@ class Table(Input):
     public: bool = False
     required: bool = True
     forms: str = FORMS
+    rest: str = ""
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -96,6 +103,7 @@ class ProfilesTable(Input):
     public: bool = False
     required: bool = True
     forms: str = f"{FORMS}, or .npz, a CSR matrix of weights,"
+    rest: str = ""
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -117,6 +125,7 @@ class CatalogueTable(Input):
     forms: str = (
         f"{FORMS} and columns item and attribute (and value), or item and one column per attribute"
     )
+    rest: str = ""
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -136,6 +145,7 @@ class PreferencesFile(Input):
     public: bool = True
     required: bool = False
     forms: str = "a preferences file, .toml"
+    rest: str = ""
     usual: str | None = "preferences.toml"
 
     def read(
@@ -145,6 +155,30 @@ class PreferencesFile(Input):
         from reticent.preferences import Preferences
 
         return held if isinstance(held, Preferences) else Preferences.read(held)
+
+
+@dataclass(frozen=True, slots=True)
+class Artefact(Input):
+    """A stored answer of a ``kind`` of query, with its card; it is read as an ``Answer``.
+
+    It was released, so it is public.
+    """
+
+    kind: str
+    help: str
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    public: bool = True
+    required: bool = True
+    forms: str = ".json"
+    rest: str = ""
+
+    def read(
+        self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
+    ) -> Any:
+        """See ``Input``."""
+        from reticent.queries.artefacts import read_answer
+
+        return read_answer(held, self.kind, called)
 
 
 CATALOGUE = CatalogueTable()

@@ -6,7 +6,7 @@ Not here  queries (base.py), how an option is typed in a shell (cli/queries.py).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,15 +14,46 @@ from typing import Any
 from reticent.errors import ParameterError, require
 from reticent.rational import Number, budget, positive, rational, whole
 
+_LONGEST = 1000  # letters of a name
+
+
+def exact_text(value: Fraction) -> str:
+    """A number without loss: as a decimal where one ends, else as a ratio.
+
+    >>> exact_text(Fraction(1, 2)), exact_text(Fraction(200000)), exact_text(Fraction(1, 3))
+    ('0.5', '200000', '1/3')
+    """
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest > 1:
+        return str(value)
+    decimal = Decimal(value.numerator) / Decimal(value.denominator)
+    return f"{decimal:f}" if Fraction(decimal) == value else str(value)
+
+
+def plain(value: Any) -> Any:
+    """An option as JSON holds it; exact numbers are text."""
+    if isinstance(value, tuple):
+        return [plain(part) for part in value]
+    return exact_text(value) if isinstance(value, Fraction) else value
+
 
 @dataclass(frozen=True, slots=True)
 class OptionKind:
-    """What an option may hold. ``read`` gives its one canonical value, or says what is wrong."""
+    """What an option may hold. ``read`` gives its one canonical value, or says what is wrong.
+
+    ``write`` gives what JSON holds, and ``read`` takes that, too. ``form`` is the command that
+    prints a form of the file, where the option is one in a shell.
+    """
 
     metavar: str
     read: Callable[[Any, str], Any]
     choices: tuple[str, ...] = ()
     flag: bool = False
+    write: Callable[[Any], Any] = plain
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +77,6 @@ def option(help: str, kind: OptionKind, *, default: Any = MISSING) -> Any:
     return field(metadata=about) if default is MISSING else field(default=default, metadata=about)
 
 
-def exact_text(value: Fraction) -> str:
-    """A number without loss: as a decimal where one ends, else as a ratio.
-
-    >>> exact_text(Fraction(1, 2)), exact_text(Fraction(200000)), exact_text(Fraction(1, 3))
-    ('0.5', '200000', '1/3')
-    """
-    rest = value.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest > 1:
-        return str(value)
-    decimal = Decimal(value.numerator) / Decimal(value.denominator)
-    return f"{decimal:f}" if Fraction(decimal) == value else str(value)
-
-
 def fine(width: Fraction, points: int) -> Fraction:
     """The largest of 1, 2 and 5 times a power of ten that fits so often into ``width``.
 
@@ -76,13 +91,6 @@ def fine(width: Fraction, points: int) -> Fraction:
     return max(power * times for times in (1, 2, 5) if power * times <= most)
 
 
-def plain(value: Any) -> Any:
-    """An option as JSON holds it; exact numbers are text."""
-    if isinstance(value, tuple):
-        return [plain(part) for part in value]
-    return exact_text(value) if isinstance(value, Fraction) else value
-
-
 def _share(value: Number, name: str) -> Fraction:
     exact = rational(value, name)
     require(0 < exact < 1, name, value, "between 0 and 1")
@@ -95,12 +103,20 @@ def _flag(value: Any, name: str) -> bool:
     return value
 
 
-def count(*, least: int = 1, metavar: str = "N") -> OptionKind:
+def _name(value: Any, name: str) -> str:
+    good = isinstance(value, str) and 0 < len(value.strip()) <= _LONGEST
+    require(good, name, "another", f"a name of 1 to {_LONGEST} letters")
+    return str(value.strip())
+
+
+def count(*, least: int = 1, most: int = 10**18, metavar: str = "N") -> OptionKind:
     """A whole number."""
 
     def read(value: Any, name: str) -> int:
         digits = isinstance(value, str) and value.isascii() and value.isdigit()
-        return whole(int(value) if digits and len(value) < 19 else value, name, least=least)
+        found = whole(int(value) if digits and len(value) < 19 else value, name, least=least)
+        require(found <= most, name, "more", f"a whole number from {least} to {most}")
+        return found
 
     return OptionKind(metavar, read)
 
@@ -113,12 +129,6 @@ def choice(*names: str) -> OptionKind:
         return str(value)
 
     return OptionKind("|".join(names), read, choices=names)
-
-
-def _name(value: Any, name: str) -> str:
-    good = isinstance(value, str) and len(value.strip()) > 0 and value.isprintable()
-    require(good, name, value, "a name")
-    return str(value)
 
 
 def names(how_many: int, metavar: str) -> OptionKind:
@@ -141,7 +151,10 @@ def perhaps(kind: OptionKind) -> OptionKind:
     def read(value: Any, name: str) -> Any:
         return None if value is None else kind.read(value, name)
 
-    return OptionKind(kind.metavar, read, kind.choices, kind.flag)
+    def write(value: Any) -> Any:
+        return None if value is None else kind.write(value)
+
+    return replace(kind, read=read, write=write)
 
 
 BUDGET = OptionKind("E", budget)

@@ -31,15 +31,15 @@ def as_csv(answer: Answer) -> str:
 
 def as_text(answer: Answer) -> list[str]:
     """Lines for a terminal."""
-    from reticent.guarantees.card_facts import printable
+    from reticent.guarantees.card_facts import visible
 
     own = answer.terms.lines(answer.value)
-    return [printable(line) for line in as_csv(answer).splitlines()] if own is None else own
+    return [visible(line) for line in (as_csv(answer).splitlines() if own is None else own)]
 
 
 def fields(answer: Answer) -> dict[str, Any]:
     """For JSON: what was asked and what was answered."""
-    return {"query": answer.query.to_plain(), "value": answer.value}
+    return {"query": answer.query.to_plain(), "value": answer.terms.plain(answer.value)}
 
 
 def as_json(answer: Answer) -> str:

@@ -20,6 +20,8 @@ OWN = {
     "top-nodes": "top_nodes:TopNodes",
     "histogram": "histogram:Histogram",
     "similarity": "similarity:Similarity",
+    "tree": "tree:Tree",
+    "predict": "predict:Predict",
 }
 GROUP = "reticent.queries"
 

@@ -25,6 +25,7 @@ from reticent.ledger import Ledger, open_ledger
 from reticent.noise import Source
 from reticent.queries.base import Answer, Pays, Query, Terms
 from reticent.queries.binding import Given
+from reticent.queries.derived import derive
 from reticent.queries.plans import Plan, plan_of
 from reticent.rational import Number, budget
 from reticent.tasks.charged import LIBRARY, Payer, answer_once, most_spent, new_key
@@ -76,9 +77,15 @@ def release(
     told: Told = QUIET,
 ) -> Answer:
     """An answer, charged first where there is a ledger; ``Query.release`` says what is what."""
-    source = Source.system() if source is None else source
-    given = Given.of(query.inputs, data, columns).and_also(people=people, preferences=preferences)
+    given = Given.of(query.reads({}), data, columns).and_also(
+        people=people, preferences=preferences
+    )
     terms, tables = _read(query, given)
+    if query.pays is Pays.NOBODY:
+        kept: dict[str, object] = {"ledger": ledger, "data_set": data_set, "total": total}
+        unused = {**kept, "key": key, "source": source}
+        return derive(query, terms, tables, unused, told.progress, told.command)
+    source = Source.system() if source is None else source
     told.agree(plan_of(query, terms))
     ready = _Ready(query, terms, tables, source, told)
     if ledger is None:
@@ -97,7 +104,7 @@ def _read(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
     """
     public = given.public()
     terms = query.terms(query.facts(public))
-    tables = public | given.private(public)
+    tables = public | given.private(public, query.reads(public))
     return terms.informed(query, query.facts(tables)), tables
 
 
@@ -187,8 +194,8 @@ class _Ready:
     ) -> Answer:
         made = self.card(None) if card is None else card
         spent = "0" if replayed else plan_of(self.query, self.terms).epsilon
-        value = self.terms.show(kept)
-        return Answer(self.query, value, made, spent, key, replayed, terms=self.terms)
+        value, notes = self.terms.show(kept), self.terms.notes(kept)
+        return Answer(self.query, value, made, spent, key, replayed, notes, terms=self.terms)
 
     def charged(
         self,

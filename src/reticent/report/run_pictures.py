@@ -260,15 +260,17 @@ def plan_section(fields: Mapping[str, Any]) -> Section:
 
 def tree_section(fields: Mapping[str, Any]) -> Section:
     """A private tree, drawn if it is in the run and not in a file of its own."""
-    pictures = []
-    if isinstance(fields["tree"], dict):
-        trained = TrainedTree.of_plain(fields["tree"])
-        drawn = tree_figure(trained, target=str(fields["target"]))
+    query, pictures, words = fields["query"], [], []
+    target = str(query["target"])
+    if "value" in fields:
+        trained = TrainedTree.of_plain(fields["value"])
         caption = "The tree: splits in boxes, shares of classes at its ends, all with their noise."
-        pictures = [Picture(drawn, caption)]
+        pictures = [Picture(tree_figure(trained, target=target), caption)]
+        leaves, rows = int((trained.tree.child < 0).sum()), int(trained.tree.counts[0].sum())
+        words = [f"{leaves:,} leaves, from about {max(rows, 0):,} rows."]
     return Section(
-        title=f"A tree for {fields['target']}",
-        words=[f"{fields['leaves']:,} leaves, from about {fields['rows_about']:,} rows."],
+        title=f"A tree for {target}",
+        words=words,
         pictures=pictures,
-        grids=facts(fields, caption="About the tree", without=["tree"]),
+        grids=facts(query, caption="About the tree", without=["kind", "declare"]),
     )

@@ -41,13 +41,12 @@ _TITLES = {
     "recommend/1": "Recommendations",
     "fit-mapping/1": "A learnt mapping",
     "card-verify/1": "Cards, recomputed",
-    "predict/1": "Predictions of a tree",
 }
 _ON_CARD = ["losses", "right_at_most", "error"]  # what a card says better
 _UNPROTECTED = {  # what is no release and stays where it was made, and how that is said
     "recommend/1": (("lists",), "they are not shown here"),
-    "predict/1": (
-        ("predictions", "notes"),
+    "predict": (
+        ("value", "notes"),
         "predictions tell about the rows of their own table, which nothing protects, and are not "
         "shown here",
     ),
@@ -162,10 +161,21 @@ def _maker(schema: str) -> Maker | None:
     return _MAKERS.get(schema) or (_plain if schema in _TITLES else None)
 
 
+def _kind(fields: Mapping[str, Any]) -> str:
+    """Of the query that was answered."""
+    query = fields.get("query")
+    return str(query.get("kind", "")) if isinstance(query, dict) else ""
+
+
+def _answer(fields: Mapping[str, Any]) -> Section:
+    """The answer to a query; some kinds have a picture."""
+    return tree_section(fields) if _kind(fields) == "tree" else _plain(fields)
+
+
 def _plain(fields: Mapping[str, Any]) -> Section:
     """What was released or planned, in tables; unprotected parts stay out."""
     schema = fields["schema"]
-    unprotected, said = _UNPROTECTED.get(schema, ((), ""))
+    unprotected, said = _UNPROTECTED.get(_kind(fields) or schema, ((), ""))
     without = [*unprotected, "warning", "what"]
     without += _ON_CARD if isinstance(fields.get("card"), dict) else []
     whose = f" for {fields['provider']}" if isinstance(fields.get("provider"), str) else ""
@@ -286,7 +296,7 @@ _MAKERS: dict[str, Maker] = {
     "audit-attack/1": attack_section,
     "audit-noise/1": noise_section,
     "plan/1": _planned,
-    "train-tree/1": tree_section,
+    "answer/1": _answer,
     "error/1": _refusal,
     "demo-step/1": _step,
 }

@@ -1,7 +1,8 @@
 """A private tree with the names of its columns and classes: train, predict, read, keep.
 
 Theory    docs/theory/tree.md, Theorem 1
-Not here  growing (mechanisms/tree.py), declarations (columns.py), scikit-learn (tree.py).
+Not here  growing (mechanisms/tree.py), declarations (declarations.py), the query and scikit-learn
+          (queries/tree.py, queries/tree_classifier.py).
 """
 
 from __future__ import annotations
@@ -93,6 +94,15 @@ class Declared:
             **options,
         )
 
+    def plain(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "columns": [column.plain() for column in self.columns],
+            "classes": list(self.classes),
+            "rows": self.rows,
+            "weights": None if self.weights is None else list(self.weights),
+        }
+
     def coded(self, table: Sequence[NDArray[Any]], labels: NDArray[Any]) -> Coded:
         """A table, column by column, and each row's class; rows of other classes are left out."""
         target = self._target.codes(labels)
@@ -160,6 +170,19 @@ class TrainedTree:
             for node, kind in enumerate(best)
         ]
 
+    def node_rows(self) -> list[tuple[int, int, str, str, float, int]]:
+        """Of every node from 1 on: its parent, which rows come to it, its likeliest class, rows."""
+        shares, counts = self.node_shares, np.maximum(self.tree.counts.sum(axis=1), 0)
+        found = []
+        for node, parent in enumerate(self.tree.parents.tolist()):
+            when = ""
+            if parent >= 0:
+                when = self.branch_text(parent, node - int(self.tree.child[parent]))
+            best = int(shares[node].argmax())
+            told = str(self.declared.classes[best]), float(shares[node, best])
+            found.append((node + 1, parent + 1, when, *told, int(counts[node])))
+        return found
+
     def branch_text(self, node: int, branch: int) -> str:
         """Which rows go to a child."""
         column = self.declared.columns[self.tree.column[node]]
@@ -180,14 +203,7 @@ class TrainedTree:
 
     def plain(self) -> dict[str, Any]:
         """As plain data."""
-        declared = self.declared
-        return {
-            "columns": [column.plain() for column in declared.columns],
-            "classes": list(declared.classes),
-            "rows": declared.rows,
-            "weights": None if declared.weights is None else list(declared.weights),
-            "tree": self.tree.plain(),
-        }
+        return self.declared.plain() | {"tree": self.tree.plain()}
 
     @classmethod
     def of_plain(cls, held: Mapping[str, Any]) -> TrainedTree:
@@ -231,16 +247,6 @@ def train(
     """Grow a tree from a table, column by column."""
     release = mechanism.release(declared.coded(table, labels), source)
     return TrainedTree(declared, release.value), release
-
-
-def train_frame(
-    declared: Declared, frame: Any, label: str, *, mechanism: PrivateTree, source: Source
-) -> tuple[TrainedTree, Release[Tree]]:
-    """Grow a tree from a frame: its declared columns, and the column ``label`` of classes."""
-    held = Frame.of(frame)
-    labels = held.cells(held.named(label))
-    table = _named_columns(declared, held)
-    return train(declared, table, labels, mechanism=mechanism, source=source)
 
 
 def _named_columns(declared: Declared, frame: Frame) -> list[NDArray[Any]]:

@@ -83,8 +83,8 @@ RELEASES = {
         *("release", "quantile", "pay.csv", "--columns", "value=pay", "--upper", "100"),
         *("--epsilon", "0.4", "--yes"),
     ),
-    ("train", "tree"): (
-        *("train", "tree", "voters.csv", "--target", "votes", "--declare", "columns.toml"),
+    ("release", "tree"): (
+        *("release", "tree", "voters.csv", "--target", "votes", "--declare", "columns.toml"),
         *("--epsilon", "1", "--yes"),
     ),
     ("demo",): ("demo", "--fast", "--directory", "tour"),
@@ -93,7 +93,7 @@ NO_RELEASE = {
     ("plan",): "reads nothing private",
     ("queries",): "lists kinds of query",
     ("predict",): "is computed from a tree that was released",
-    ("train", "columns"): "reads the header alone, which is public",
+    ("data", "columns"): "reads the header alone, which is public",
     ("doctor",): "reads no data",
     ("verify",): "enumerates small made domains",
     ("sweep",): "takes public data only, or no data",
@@ -382,7 +382,7 @@ def test_one_file_is_one_account_however_it_is_reached(cli, here, ledger, monkey
 
 
 def test_a_data_set_may_be_named(cli, ledger) -> None:
-    for command in (("release", "percentile"), ("train", "tree")):
+    for command in (("release", "percentile"), ("release", "tree")):
         assert cli(*RELEASES[command], "--data-set", "town").code == 0
     assert charged(ledger) == {("data set town", "anyone"): 14 * 10**8}
     assert cli(*MEDIAN, "--epsilon", "1", "--data-set", "").code == 2

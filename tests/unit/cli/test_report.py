@@ -17,7 +17,7 @@ RUNS = {
     "3-neighbours": (("neighbours", "club.csv", "--epsilon", "1", "--yes"), "Lists of neighbours"),
     "4-tree": (
         (
-            *("train", "tree", "voters.csv", "--target", "votes", "--declare", "columns.toml"),
+            *("release", "tree", "voters.csv", "--target", "votes", "--declare", "columns.toml"),
             *("--epsilon", "1", "--max-depth", "2", "--yes"),
         ),
         "A tree for votes",

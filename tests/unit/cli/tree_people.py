@@ -21,7 +21,7 @@ categories = [0, 1, 2]
 classes = ["no", "yes"]
 """
 TRAIN = (
-    *("train", "tree", "people.csv", "--target", "votes", "--declare", "columns.toml"),
+    *("release", "tree", "people.csv", "--target", "votes", "--declare", "columns.toml"),
     *("--epsilon", "1"),
 )
 GROW = (*TRAIN, "--yes")

@@ -48,6 +48,7 @@ SAMPLES: dict[str, list[Scope]] = {
         promises.profile("income", "the counts", unknown=unknown, own_device=own)
         for unknown, own in product(("nearest", "withhold", "refuse"), YES_NO)
     ],
+    "predictions": [promises.predictions(promises.tree(RECORD), card="0f" * 16)],
     "quantile": [promises.quantile()],
     "service_histogram": [promises.service_histogram("club.example")],
     "service_profile": [promises.service_profile("club.example")],

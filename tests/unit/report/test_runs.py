@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+import reticent as rt
 from reticent.guarantees.card import Card, Scope, make_card
 from reticent.mechanisms import DiscreteLaplace
 from reticent.noise import Source
+from reticent.queries import publish
 from reticent.report.document import Report
 from reticent.report.page import report_html
 from reticent.report.runs import RunError, known_schemas, read_run
@@ -228,12 +230,30 @@ def test_recommendations_themselves_are_not_shown(kept) -> None:
 
 
 def test_predictions_of_rows_that_nothing_protects_are_not_shown(kept) -> None:
-    told = {"target": "income", "classes": ["no", "yes"], "rows": 1}
-    rows = [{"row": "canary-80", "prediction": "yes"}]
-    found = section(kept({"schema": "predict/1", **told, "predictions": rows, "notes": []}))
-    assert "canary-80" not in str(found)
+    told = {"query": {"kind": "predict", "proba": False}, "notes": ["canary-81"]}
+    value = {"id": ["canary-80"], "prediction": ["yes"]}
+    found = section(kept({"schema": "answer/1", **told, "value": value}))
+    assert "canary" not in str(found)
     assert "nothing protects" in found.words[0]
-    assert ("target", "income") in list(found.grids[0].rows)
+    other = {
+        "query": {"kind": "counts"},
+        "value": {"canary-80": 3},
+    }  # which are released, and shown
+    assert "canary-80" in str(section(kept({"schema": "answer/1", **other})))
+
+
+def test_a_tree_is_drawn_from_its_answer(kept) -> None:
+    declare = {"columns": {"age": {"bounds": [0, 9]}}, "target": {"classes": ["no", "yes"]}}
+    query = rt.Tree(epsilon=1, target="votes", declare=declare, max_depth=1)
+    answer = query.release({"age": [1, 8] * 50, "votes": ["no", "yes"] * 50})
+    run = json.loads(publish.as_json(answer))
+    found = section(kept(run))
+    assert found.title == "A tree for votes"
+    assert len(found.pictures) == len(found.cards) == 1
+    assert not found.failures
+    assert found.words[0].startswith("2 leaves, from about ")
+    del run["value"]  # it went to a file of its own
+    assert not section(kept({**run, "out": "tree.json"})).pictures
 
 
 def test_a_plan_does_not_tell_what_a_budget_has_left_nor_what_it_lacks(kept) -> None:
@@ -340,7 +360,7 @@ def test_an_empty_folder_and_a_missing_file_are_refused(tmp_path) -> None:
 
 
 def test_known_schemas_are_listed() -> None:
-    assert {"audit-attack/1", "sweep-*", "guarantee-card/1", "train-tree/1"} <= set(known_schemas())
+    assert {"audit-attack/1", "sweep-*", "guarantee-card/1", "answer/1"} <= set(known_schemas())
 
 
 @pytest.mark.parametrize(("verdict", "failures"), [("holds", 0), ("broken", 1)])

@@ -29,7 +29,14 @@ from reticent.guarantees.promises.service import (
     service_profile,
     service_similarity,
 )
-from reticent.guarantees.promises.tables import counts, percentile, quantile, top_nodes, tree
+from reticent.guarantees.promises.tables import (
+    counts,
+    percentile,
+    predictions,
+    quantile,
+    top_nodes,
+    tree,
+)
 
 __all__ = [
     "UNPROTECTED_ITEMS",
@@ -44,6 +51,7 @@ __all__ = [
     "neighbours_gossip",
     "neighbours_sketches",
     "percentile",
+    "predictions",
     "profile",
     "public_lists",
     "quantile",

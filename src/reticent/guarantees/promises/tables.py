@@ -14,10 +14,13 @@ from reticent.guarantees.promises.caveats import COMPARED
 from reticent.guarantees.units import PERSON, RECORD, Unit
 
 _SEVERAL: Final = "people of whom there are several records: the loss is that of one record"
+_PREDICTED: Final = (
+    "knowledge of rows that are given to the tree to be predicted: they are not protected by it"
+)
 _ONE_ROW: Final = (
     "whoever runs this command and holds the table: they see all rows and are trusted",
     "knowledge of the columns, their values, and the classes: they are declared and public",
-    "knowledge of rows that are given to the tree to be predicted: they are not protected by it",
+    _PREDICTED,
     "people of whom there are several rows: the loss is that of one row",
     "facts about groups that hold without this row",
     "other releases about the same rows: losses add up",
@@ -78,6 +81,21 @@ def tree(unit: Unit) -> Scope:
         "it, as predictions and pictures, whatever else they know, also all other rows",
         not_against=_ONE_ROW,
         model="central",
+    )
+
+
+def predictions(tree: Scope, *, card: str) -> Scope:
+    """What a released tree says of other rows: its own promise, of which ``card`` speaks."""
+    return Scope(
+        protected="those whose rows the tree was grown from, as the tree's card promises them "
+        f"({card}: {tree.protected}); not the rows that are predicted here",
+        observer=tree.observer,
+        not_against=(
+            "whoever sees these predictions, for the rows that are predicted: each tells about its "
+            "row, and nothing here protects it",
+            *(caveat for caveat in tree.not_against if caveat != _PREDICTED),
+        ),
+        model=tree.model,
     )
 
 

@@ -2,10 +2,10 @@
 
 Theory    docs/theory/tree.md, Theorem 1 (privacy), "What is kept"; [FriedmanSchuster2010],
           [FariasEtAl2020]
-Not here  growing (mechanisms/tree.py), declarations (columns.py), files (cli/).
+Not here  growing (mechanisms/tree.py), declarations (tasks/columns.py), the query (tree.py).
 
-``fit`` spends epsilon once. ``predict``, ``predict_proba``, the text and the importances use only
-what ``fit`` released, so they cost nothing more.
+``fit`` releases the query ``Tree`` and spends epsilon once. ``predict``, ``predict_proba``, the
+text and the importances use only what ``fit`` released, so they cost nothing more.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ import numpy as np
 
 from reticent.data.frames import plain_cells
 from reticent.errors import MissingExtra, ParameterError, require
-from reticent.guarantees import Unit
-from reticent.guarantees.units import Relation
 from reticent.noise import Source
+from reticent.queries.tree import Tree
 from reticent.rational import Number
 from reticent.tasks.columns import Bounds, Column
-from reticent.tasks.trained_tree import Declared, train
+from reticent.tasks.trained_tree import Declared
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -32,7 +31,11 @@ except ImportError:
     raise MissingExtra("a tree for scikit-learn", "learn") from None
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import ArrayLike, NDArray
+
+    from reticent.tasks.trained_tree import TrainedTree
 
 Named: TypeAlias = str | int
 """A column by its name or by its place."""
@@ -48,9 +51,13 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     which entropy needs and from which, with epsilon, a depth is chosen unless ``max_depth`` is
     given. Missing values are a value of their own; unknown categories count as missing.
 
-    ``mechanism`` is "permute-and-flip" or "exponential", or with entropy and multiway splits
+    ``method`` is "permute-and-flip" or "exponential", or with entropy and multiway splits
     "dampened" or "shifted" by local sensitivity. ``relation`` "substitute" hides what one row says
     where "add-remove" hides whether it is there, at half the budget for everything.
+
+    With a ``ledger``, the file or address of one, every ``fit`` is charged to ``data_set``, up to
+    ``total`` if you give one, and the same ``key`` repeats its tree at no further charge. The
+    answer with its guarantee card is ``answer_``.
 
     >>> ages = np.array([[20], [30], [60], [70]] * 100)
     >>> works = np.array([1, 1, 0, 0] * 100)
@@ -64,7 +71,7 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         *,
         epsilon: Number = 1.0,
         max_depth: int | None = None,
-        mechanism: str = "permute-and-flip",
+        method: str = "permute-and-flip",
         criterion: str = "gini",
         split: str = "binary",
         categories: Mapping[Named, Sequence[Any]] | None = None,
@@ -75,13 +82,17 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         class_weight: Mapping[Any, float] | None = None,
         leaf_share: Number = 0.25,
         growth: Number = 1.5,
-        stop: str = "depth",
-        relation: Relation = "add-remove",
+        stop: str | None = None,
+        relation: str = "add-remove",
+        ledger: str | Path | None = None,
+        data_set: str | None = None,
+        total: Number | None = None,
+        key: str | None = None,
         source: Source | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.max_depth = max_depth
-        self.mechanism = mechanism
+        self.method = method
         self.criterion = criterion
         self.split = split
         self.categories = categories
@@ -94,6 +105,10 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.growth = growth
         self.stop = stop
         self.relation = relation
+        self.ledger = ledger
+        self.data_set = data_set
+        self.total = total
+        self.key = key
         self.source = source
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803, scikit-learn's name
@@ -103,25 +118,35 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         declared = Declared(
             columns=self._columns(),
             classes=tuple(self.classes_.tolist()),
-            rows=self.rows,
             weights=self._weights(),
         )
-        self.mechanism_ = declared.mechanism(
+        names = [column.name for column in declared.columns]
+        target = _unlike("label", names)
+        query = Tree(
             epsilon=self.epsilon,
-            depth=self.max_depth,
-            unit=Unit("record", self.relation),
+            target=target,
+            declare=declared,
+            rows=self.rows,
+            max_depth=self.max_depth,
+            relation=self.relation,
             criterion=self.criterion,
             split=self.split,
+            method=self.method,
             leaf_share=self.leaf_share,
             growth=self.growth,
             stop=self.stop,
-            **self._law(),
         )
-        source = Source.system() if self.source is None else self.source
-        columns = [table[:, j] for j in range(table.shape[1])]
-        self.trained_, self.release_ = train(
-            declared, columns, labels, mechanism=self.mechanism_, source=source
+        columns = {name: table[:, j] for j, name in enumerate(names)}
+        self.answer_ = query.release(
+            {"table": {**columns, target: labels}},
+            ledger=self.ledger,
+            data_set=self.data_set,
+            total=self.total,
+            key=self.key,
+            source=self.source,
         )
+        self.trained_ = self.answer_.value
+        self.mechanism_ = self.answer_.terms.mechanism
         self.guarantee_ = self.mechanism_.guarantee()
         self.feature_importances_ = self.trained_.tree.importances(table.shape[1])
         return self
@@ -135,12 +160,14 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """The share of each class, from noisy counts: inside the guarantee."""
         check_is_fitted(self)
         table = validate_data(self, _cells(X), reset=False, dtype=None, ensure_all_finite=False)
-        return self.trained_.shares([table[:, j] for j in range(table.shape[1])])
+        held: TrainedTree = self.trained_
+        return held.shares([table[:, j] for j in range(table.shape[1])])
 
     def export_text(self) -> str:
         """The tree as indented lines."""
         check_is_fitted(self)
-        return self.trained_.text()
+        held: TrainedTree = self.trained_
+        return held.text()
 
     def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:  # noqa: N803
         """A table and labels. With declared classes no label raises: what is none is left out."""
@@ -155,13 +182,6 @@ class PrivateTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         good = labels.ndim == 1 and len(labels) == len(table)
         require(good, "y", f"shape {labels.shape}", f"a list of {len(table)} labels")
         return table, labels
-
-    def _law(self) -> dict[str, Any]:
-        local = self.mechanism in ("dampened", "shifted")
-        known = local or self.mechanism in ("permute-and-flip", "exponential")
-        names = "permute-and-flip, exponential, dampened or shifted"
-        require(known, "mechanism", self.mechanism, names)
-        return {"scores": self.mechanism} if local else {"law": self.mechanism}
 
     def _weights(self) -> tuple[float, ...] | None:
         if self.class_weight is None:
@@ -226,6 +246,14 @@ def _list(values: Sequence[Any]) -> NDArray[Any]:
     found = np.empty(len(values), dtype=object)
     found[:] = [None if isinstance(value, (list, tuple)) else value for value in values]
     return found
+
+
+def _unlike(name: str, others: Sequence[str]) -> str:
+    """A name that no column has."""
+    taken = {other.strip().casefold() for other in others}
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _taken(declared: dict[Any, Any], name: str, place: int) -> Any:

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from reticent.errors import ParameterError
 from reticent.guarantees import RECORD, RECORD_SUBSTITUTE, PureDP
 from reticent.noise import Source
-from reticent.tasks.tree import PrivateTreeClassifier
+from reticent.queries.tree_classifier import PrivateTreeClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0, 10, (600, 3))
@@ -62,7 +62,7 @@ def test_scikit_learns_battery() -> None:
     [
         {"criterion": "accuracy"},
         {"criterion": "entropy", "rows": 10_000},
-        {"mechanism": "exponential", "relation": "substitute"},
+        {"method": "exponential", "relation": "substitute"},
     ],
     ids=["accuracy", "entropy", "replaced"],
 )
@@ -82,7 +82,7 @@ def test_with_a_seeded_source_a_fit_can_be_repeated() -> None:
     one, two = tree(seed=3).fit(X, Y), tree(seed=3).fit(X, Y)
     assert one.trained_.plain() == two.trained_.plain()
     assert tree(seed=4).fit(X, Y).trained_.plain() != one.trained_.plain()
-    assert tree(source=None).fit(X, Y).release_.event.loss.overall == 20 * 10**9
+    assert tree(source=None).fit(X, Y).answer_.card.release_event().loss.overall == 20 * 10**9
 
 
 def test_a_table_is_learnt_and_predictions_are_of_the_classes() -> None:
@@ -100,7 +100,7 @@ def test_probabilities_are_of_noisy_counts() -> None:
     shares = fitted.predict_proba(X)
     assert shares.sum(axis=1) == pytest.approx(np.ones(600))
     assert shares.min() >= 0
-    released = fitted.release_.value
+    released = fitted.trained_.tree
     assert {tuple(row) for row in shares.tolist()} <= {
         tuple(row) for row in released.shares().tolist()
     }
@@ -116,14 +116,14 @@ def test_the_guarantee_is_the_one_asked_for(epsilon, relation, unit) -> None:
     fitted = tree(epsilon=epsilon, relation=relation).fit(X, Y)
     asked = Fraction(str(epsilon))
     assert fitted.guarantee_ == PureDP.of(asked, unit)
-    assert fitted.release_.event.loss.overall == fitted.guarantee_.nano
+    assert fitted.answer_.card.release_event().loss.overall == fitted.guarantee_.nano
 
 
 def test_predicting_draws_nothing() -> None:
     fitted = tree().fit(X, Y)
-    before = fitted.release_.value.plain()
+    before = fitted.trained_.tree.plain()
     assert (fitted.predict_proba(X) == fitted.predict_proba(X)).all()
-    assert fitted.release_.value.plain() == before
+    assert fitted.trained_.tree.plain() == before
 
 
 def test_unknown_categories_count_as_missing() -> None:
@@ -202,7 +202,7 @@ def test_a_fold_without_a_declared_class() -> None:
     assert fitted.classes_.tolist() == ["a", "b", "c"]
     assert fitted.predict_proba(X).shape == (600, 3)
     none = tree(classes=["x", "y"]).fit(X, np.where(Y, "a", "b"))  # no row is of a declared class
-    assert abs(none.release_.value.counts[0]).max() < 600
+    assert abs(none.trained_.tree.counts[0]).max() < 600
     assert set(none.predict(X).tolist()) <= {"x", "y"}
 
 
@@ -212,7 +212,7 @@ def test_labels_that_are_not_declared_are_dropped() -> None:
     fitted = tree(classes=["b", "a"], epsilon=10**5).fit(X, labels)
     assert fitted.classes_.tolist() == ["a", "b"]
     kept = X[:, 2] <= 9
-    assert fitted.release_.value.counts[0].tolist() == [(labels[kept] == c).sum() for c in "ab"]
+    assert fitted.trained_.tree.counts[0].tolist() == [(labels[kept] == c).sum() for c in "ab"]
 
 
 def test_a_wide_table() -> None:
@@ -271,7 +271,7 @@ def test_weights_leave_the_choice_of_a_split_to_chance() -> None:
         for seed in range(30):
             made = tree(seed=seed, epsilon=0.1, bounds=(0, 2), bins=2, max_depth=1)
             made.set_params(classes=[0, 1], class_weight={0: 1.0, 1: 0.3})
-            found = made.fit(table, np.ones(rows, dtype=int)).release_.value
+            found = made.fit(table, np.ones(rows, dtype=int)).trained_.tree
             chosen.add((int(found.column[0]), int(found.at[0])))
         assert len(chosen) == 4
 
@@ -287,7 +287,7 @@ def test_the_depth_follows_rows_and_budget_unless_given() -> None:
 def test_all_mechanisms_learn(mechanism) -> None:
     town = mixed()[:, :1]
     fitted = tree(
-        mechanism=mechanism,
+        method=mechanism,
         criterion="entropy",
         split="multiway",
         stop="size",
@@ -322,9 +322,9 @@ def test_all_mechanisms_learn(mechanism) -> None:
         ({"max_depth": 40}, "depth must be"),
         ({"criterion": "entropy"}, "rows must be declared for entropy"),
         ({"criterion": "mse"}, "criterion must be"),
-        ({"mechanism": "laplace"}, "mechanism must be"),
-        ({"mechanism": "dampened"}, "scores must be"),
-        ({"split": "multiway"}, "stop must be"),
+        ({"method": "laplace"}, "method must be"),
+        ({"method": "dampened"}, "method must be"),
+        ({"split": "multiway", "stop": "depth"}, "stop must be"),
         ({"relation": "both"}, "relation must be"),
         ({"class_weight": "balanced"}, "class_weight must be .* private"),
         ({"class_weight": {"secret-one": 0}}, "weights must be"),

@@ -1,0 +1,119 @@
+"""Artefacts: stored answers with their card, read again so that others can be derived from them.
+
+Not here  what a kind takes for its value (``Query.restore``), what is derived (derived.py).
+
+Reading runs nothing and trusts nothing. A file whose card does not hold, whose card is of another
+query, or whose value that query could not have released is refused. It is no signature: who can
+write a file that fits can make up an answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from reticent.errors import ReticentError
+from reticent.guarantees import Event
+from reticent.guarantees.card import Card
+from reticent.mechanisms.verification import verify
+from reticent.queries.base import Answer, Public, Terms
+from reticent.queries.publish import SCHEMA
+from reticent.queries.registry import query_of
+
+LARGEST = 1 << 28
+"""Bytes of the longest file that is read."""
+_PARTS = ("query", "value", "card")
+_BROKEN = (
+    *(KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError),
+    *(ZeroDivisionError, RecursionError, ReticentError),
+)
+
+
+class ArtefactError(ReticentError):
+    """A file or other data that are no artefact of the ``kind`` asked for; ``why`` says it."""
+
+    def __init__(self, called: str, kind: str, why: str) -> None:
+        self.called, self.kind, self.why = called, kind, why
+        super().__init__(f"{called} is no {kind} that can be used: {why}")
+
+    def __reduce__(self) -> tuple[type[ArtefactError], tuple[str, str, str]]:
+        return ArtefactError, (self.called, self.kind, self.why)
+
+
+def read_answer(held: Any, kind: str, called: str) -> Answer:
+    """The answer in a file, in what the publisher wrote, or as it is."""
+    if isinstance(held, Answer):
+        if held.query.kind != kind:
+            raise ArtefactError(called, kind, f"it is an answer of {held.query.kind}")
+        return held
+    if isinstance(held, Path) or (isinstance(held, str) and not held.lstrip().startswith("{")):
+        called = str(held)
+        held = _text(Path(held), kind)
+    return _answer(_parsed(held, called, kind) if isinstance(held, str) else held, called, kind)
+
+
+def _text(path: Path, kind: str) -> str:
+    with path.open("rb") as file:
+        packed = file.read(LARGEST + 1)
+    if len(packed) > LARGEST:
+        raise ArtefactError(str(path), kind, f"it is longer than {LARGEST:,} bytes")
+    try:
+        return packed.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ArtefactError(str(path), kind, "it is not text in UTF-8") from None
+
+
+def _parsed(text: str, called: str, kind: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise ArtefactError(called, kind, f"no JSON, line {error.lineno}: {error.msg}") from None
+    except (ValueError, RecursionError):  # NaN, a number of thousands of digits, deep nesting
+        raise ArtefactError(called, kind, "no JSON: too long, too deep or no number") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _answer(told: Any, called: str, kind: str) -> Answer:
+    """An answer that its own query could have given, with a card that holds."""
+    try:
+        _check_kind(told, kind)
+        query = query_of(kind).of_plain(told["query"])
+        terms = query.terms(Public())
+        card = Card.from_json(json.dumps(told["card"]))
+        _check_card(card, terms)
+        return Answer(query, query.restore(told["value"]), card, "0", terms=terms)
+    except _Refused as error:
+        raise ArtefactError(called, kind, str(error)) from None
+    except _BROKEN:
+        why = "its parts do not fit: it is no whole answer with its card"
+        raise ArtefactError(called, kind, why) from None
+
+
+class _Refused(Exception):
+    """What is wrong, in words of ours: no text of the file is repeated."""
+
+
+def _check_kind(told: Any, kind: str) -> None:
+    schema = told.get("schema") if isinstance(told, Mapping) else None
+    name, _, version = schema.partition("/") if isinstance(schema, str) else ("", "", "")
+    if name == SCHEMA.partition("/")[0] and schema != SCHEMA and version.isdecimal():
+        raise _Refused(f"it is of version {version[:9]}, and this version reads {SCHEMA}")
+    if schema != SCHEMA or not set(_PARTS) <= told.keys():
+        raise _Refused(f"it is another file, not one of schema {SCHEMA} with its card")
+    if not isinstance(told["query"], Mapping) or told["query"].get("kind") != kind:
+        raise _Refused("it is an answer of another query")
+
+
+def _check_card(card: Card, terms: Terms) -> None:
+    """That the card speaks of this query, and that all of it that can be recomputed holds."""
+    event, mechanism = card.release_event(), terms.mechanism
+    own = Event(mechanism.name, mechanism.parameters(), terms.loss(), event.private)
+    if event.to_json() != own.to_json():
+        raise _Refused("its card is that of another query")
+    if verify(card):
+        raise _Refused("its card does not hold; reticent card verify says why")

@@ -1,0 +1,96 @@
+"""Derived queries: computed from an artefact, so that nothing is drawn and nobody pays.
+
+Theory    docs/theory/guarantees.md, Definition 2 (what follows from an output is
+          a set of outputs)
+Not here  reading artefacts (artefacts.py).
+
+The card of a derived answer is that of its parent, in what is promised and to whom; it names the
+parent's card.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from reticent.errors import ParameterError, require
+from reticent.queries.base import Answer, Pays, Progress, Public, Query, Terms
+
+if TYPE_CHECKING:
+    from reticent.guarantees.card import Card
+    from reticent.noise import Source
+
+_NOTHING = "it draws nothing"
+
+
+class DerivedQuery(Query):
+    """A query that reads artefacts, and tables that nothing here protects."""
+
+    pays: ClassVar[Pays] = Pays.NOBODY
+    absent: ClassVar[Mapping[str, str]] = {
+        "plan": "it costs nothing",
+        **dict.fromkeys(("compare", "sweep", "verify", "audit"), _NOTHING),
+    }
+
+
+class DerivedTerms(Terms):
+    """What is public about a derived answer: its parent first."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def parent(self) -> Answer:
+        """What it is derived from."""
+
+    @abstractmethod
+    def derive(self, tables: Mapping[str, Any], progress: Progress) -> Any:
+        """The answer; no source of randomness comes here."""
+
+    def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> Any:
+        """See ``derive``."""
+        return self.derive(tables, progress)
+
+
+def parent_of(public: Public, name: str) -> Answer:
+    """The artefact of this name."""
+    if name not in public.tables:
+        raise ParameterError("data", f"with {name}", "others")
+    held: Answer = public.tables[name]
+    return held
+
+
+def derive(
+    query: Query,
+    terms: Terms,
+    tables: Mapping[str, Any],
+    given: Mapping[str, object],
+    progress: Progress,
+    command: str | None,
+) -> Answer:
+    """An answer at no cost; ``given`` are arguments that only a release which costs may take."""
+    for name, value in given.items():
+        require(value is None, name, "one", "left out: nothing is drawn and nobody is charged")
+    if not isinstance(terms, DerivedTerms):
+        raise TypeError(f"the terms of {query.kind} are not derived")
+    kept = terms.derive(tables, progress)
+    value, notes = terms.show(kept), terms.notes(kept)
+    return Answer(query, value, _card(terms, command), "0", notes=notes, terms=terms)
+
+
+def _card(terms: DerivedTerms, command: str | None) -> Card:
+    """What the parent promises, for this answer: same event, same loss, what was spent then."""
+    from reticent.guarantees.card import make_card
+
+    parent = terms.parent.card
+    return make_card(
+        terms.what[:1].upper() + terms.what[1:],
+        parent.release_event(),
+        scope=terms.scope(),
+        how=terms.how(),
+        utility=terms.utility(),
+        evidence=terms.evidence(),
+        budget=parent.budget,
+        command=command,
+    )
