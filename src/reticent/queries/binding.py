@@ -152,7 +152,7 @@ class _Columns:
         else:
             found = self.held[name]
         if cells is Cells.ANY:
-            return _any(found)
+            return _any(found, stripped=self.untyped)
         if cells is Cells.NAME:
             return _names(found)
         text = isinstance(found, np.ndarray) and found.dtype.kind not in "biufO"
@@ -166,10 +166,13 @@ def _names(cells: Any) -> NDArray[Any]:
     return found
 
 
-def _any(cells: Any) -> NDArray[Any]:
-    """Cells of one type as they are, others one by one: none changes how another is read."""
+def _any(cells: Any, *, stripped: bool) -> NDArray[Any]:
+    """Cells of one type as they are, others one by one: none changes how another is read.
+
+    Spaces around text do not count; files are read without them.
+    """
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "biufU":
-        return cells
+        return cells if stripped or cells.dtype.kind != "U" else np.char.strip(cells)
     found = np.empty(len(cells), dtype=object)
     listed = cells.tolist() if hasattr(cells, "tolist") else cells
     found[:] = [_one(cell) for cell in listed]

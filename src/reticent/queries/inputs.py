@@ -49,7 +49,7 @@ class Input(ABC):
     public: bool
     required: bool
     forms: str
-    rest: str
+    rest: str = ""
     usual: str | None = None
     """The file that a command takes if it is there and none is named."""
 
@@ -103,7 +103,6 @@ class ProfilesTable(Input):
     public: bool = False
     required: bool = True
     forms: str = f"{FORMS}, or .npz, a CSR matrix of weights,"
-    rest: str = ""
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -125,7 +124,6 @@ class CatalogueTable(Input):
     forms: str = (
         f"{FORMS} and columns item and attribute (and value), or item and one column per attribute"
     )
-    rest: str = ""
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -145,7 +143,6 @@ class PreferencesFile(Input):
     public: bool = True
     required: bool = False
     forms: str = "a preferences file, .toml"
-    rest: str = ""
     usual: str | None = "preferences.toml"
 
     def read(
@@ -170,7 +167,6 @@ class Artefact(Input):
     public: bool = True
     required: bool = True
     forms: str = ".json"
-    rest: str = ""
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]

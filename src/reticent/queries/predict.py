@@ -152,8 +152,11 @@ class PredictTerms(DerivedTerms):
         return made
 
     def rows(self, value: dict[str, list[Any]]) -> list[tuple[Any, ...]]:
-        """In the order of the table."""
-        return list(zip(*value.values(), strict=True))
+        """In the order of the table; classes of several kinds as text, for a column has one."""
+        classes = self.trained.declared.classes
+        mixed = 0 < sum(isinstance(label, str) for label in classes) < len(classes)
+        told = [str(label) if mixed else label for label in value["prediction"]]
+        return list(zip(*{**value, "prediction": told}.values(), strict=True))
 
     def notes(self, kept: dict[str, Any]) -> tuple[str, ...]:
         """Columns that are probably not those that the tree means."""

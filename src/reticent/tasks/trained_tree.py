@@ -1,4 +1,4 @@
-"""A private tree with the names of its columns and classes: train, predict, read, keep.
+"""A private tree with the names of its columns and classes: declare, predict, read, keep.
 
 Theory    docs/theory/tree.md, Theorem 1
 Not here  growing (mechanisms/tree.py), declarations (declarations.py), the query and scikit-learn
@@ -18,10 +18,8 @@ import numpy as np
 from reticent.data.frames import Frame
 from reticent.errors import require
 from reticent.guarantees import RECORD, Unit
-from reticent.mechanisms.base import Release
 from reticent.mechanisms.decision_tree import BELOW, EACH, ONE, Tree
 from reticent.mechanisms.tree import Coded, PrivateTree
-from reticent.noise import Source
 from reticent.rational import Number, budget
 from reticent.tasks.columns import Column, encode
 
@@ -234,19 +232,6 @@ class TrainedTree:
         split |= (kind == BELOW) & two & ordered & (at >= 0) & (at <= sizes - 2)
         split |= (kind == ONE) & two & ~ordered & (at >= 0) & (at < sizes)
         return bool(split[inner].all())
-
-
-def train(
-    declared: Declared,
-    table: Sequence[NDArray[Any]],
-    labels: NDArray[Any],
-    *,
-    mechanism: PrivateTree,
-    source: Source,
-) -> tuple[TrainedTree, Release[Tree]]:
-    """Grow a tree from a table, column by column."""
-    release = mechanism.release(declared.coded(table, labels), source)
-    return TrainedTree(declared, release.value), release
 
 
 def _named_columns(declared: Declared, frame: Frame) -> list[NDArray[Any]]:

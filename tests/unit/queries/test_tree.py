@@ -46,6 +46,7 @@ def test_whatever_holds_the_rows_the_tree_is_the_same(tmp_path) -> None:
     frame.rename(columns={"age": "Years"}).to_csv(tmp_path / "rows.csv", index=False)
     pyarrow.parquet.write_table(pyarrow.table(PEOPLE), tmp_path / "rows.parquet")
     texts = {name: [f" {cell} " for cell in cells] for name, cells in PEOPLE.items()}
+    arrays = {name: np.array(cells) for name, cells in texts.items()}
     found = [
         grown(PEOPLE),
         grown({name: np.array(cells) for name, cells in PEOPLE.items()}),
@@ -53,6 +54,7 @@ def test_whatever_holds_the_rows_the_tree_is_the_same(tmp_path) -> None:
         grown(polars.from_pandas(frame)),
         grown(frame.astype(object)),
         grown(texts),
+        grown(arrays),
         grown(tmp_path / "rows.csv", columns={"age": "years"}),
         grown(tmp_path / "rows.csv", columns={"table.age": "years"}),
         grown(str(tmp_path / "rows.parquet")),
@@ -114,6 +116,19 @@ def test_a_tree_may_split_by_a_column_that_is_called_id() -> None:
     answer = query.release({"id": [1, 8] * 50, "y": [0, 1] * 50})
     told = rt.Predict().release({"tree": answer, "rows": {"id": [1, 8]}})
     assert told.value == {"row": [1, 2], "prediction": [0, 1]}
+
+
+@pytest.mark.parametrize("classes", [(0, 1), ("a", "b"), (True, False), (0.5, "x"), (0, 0.5)])
+def test_predictions_are_written_in_every_form(classes) -> None:
+    declare = {"columns": {"x": {"bounds": [0, 9]}}, "target": {"classes": list(classes)}}
+    query = rt.Tree(epsilon=900, target="y", declare=declare, max_depth=1)
+    answer = query.release({"x": [1, 8] * 50, "y": list(classes) * 50})
+    told = rt.Predict(proba=True).release({"tree": answer, "rows": {"x": [1, 8]}})
+    assert told.value["prediction"] == list(classes)
+    for made in (answer, told):
+        table = pyarrow.parquet.read_table(pyarrow.BufferReader(publish.as_parquet(made)))
+        rows = publish.as_csv(made).splitlines()
+        assert (table.column_names, len(table)) == (rows[0].split(","), len(rows) - 1)
 
 
 # What is declared

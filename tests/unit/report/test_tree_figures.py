@@ -9,7 +9,7 @@ import pytest
 from reticent.noise import Source
 from reticent.report.tree_figures import tree_figure
 from reticent.tasks.columns import Column
-from reticent.tasks.trained_tree import Declared, TrainedTree, train
+from reticent.tasks.trained_tree import Declared, TrainedTree
 
 pytestmark = pytest.mark.figures
 
@@ -28,7 +28,8 @@ def grown(name="age", classes=("no", "yes"), values=30, weights=None, **options)
     pets = np.array([columns[1].categories[i] for i in rng.integers(0, values, 6000)])
     labels = np.array(classes)[(ages >= 70).astype(int)]
     mechanism = declared.mechanism(**{"epsilon": 500, "depth": 2, **options})
-    return train(declared, [ages, pets], labels, mechanism=mechanism, source=Source.seeded(1))[0]
+    rows = declared.coded([ages, pets], labels)
+    return TrainedTree(declared, mechanism.release(rows, Source.seeded(1)).value)
 
 
 def says(drawing) -> str:

@@ -12,7 +12,7 @@ from reticent.guarantees import RECORD_SUBSTITUTE
 from reticent.mechanisms.decision_tree import BELOW, EACH, ONE, Tree
 from reticent.noise import Source
 from reticent.tasks.columns import Column
-from reticent.tasks.trained_tree import Declared, TrainedTree, train
+from reticent.tasks.trained_tree import Declared, TrainedTree
 
 AGE = Column.numbers("age", (0, 100), bins=4)
 PET = Column("pet", categories=("cat", "dog"))
@@ -20,6 +20,12 @@ DECLARED = Declared(columns=(AGE, PET), classes=("no", "yes"))
 RNG = np.random.default_rng(0)
 PEOPLE = [RNG.integers(0, 100, 400).astype(float), RNG.choice(["cat", "dog", "owl"], 400)]
 LABELS = np.where((PEOPLE[0] >= 50) & (PEOPLE[1] == "dog"), "yes", "no")
+
+
+def train(declared, table, labels, *, mechanism, source):
+    """A tree with its names, and its release."""
+    release = mechanism.release(declared.coded(table, labels), source)
+    return TrainedTree(declared, release.value), release
 
 
 def trained(declared=DECLARED, *, epsilon=10_000, seed=0, **options):
