@@ -48,10 +48,13 @@ if TYPE_CHECKING:
     from reticent.queries.base import Answer
     from reticent.queries.counts import Counts
     from reticent.queries.histogram import Histogram
+    from reticent.queries.neighbours import Neighbours
     from reticent.queries.percentile import Percentile
     from reticent.queries.predict import Predict
     from reticent.queries.quantile import Quantile
+    from reticent.queries.recommendations import Recommendations
     from reticent.queries.similarity import Similarity
+    from reticent.queries.sketches import Sketches
     from reticent.queries.top_nodes import TopNodes
     from reticent.queries.tree import Tree
     from reticent.queries.tree_classifier import PrivateTreeClassifier
@@ -90,11 +93,14 @@ _HOMES = {
     "Answer": "queries.base",
     "Counts": "queries.counts",
     "Histogram": "queries.histogram",
+    "Neighbours": "queries.neighbours",
     "Percentile": "queries.percentile",
     "Predict": "queries.predict",
     "PrivateTreeClassifier": "queries.tree_classifier",
     "Quantile": "queries.quantile",
+    "Recommendations": "queries.recommendations",
     "Similarity": "queries.similarity",
+    "Sketches": "queries.sketches",
     "TopNodes": "queries.top_nodes",
     "Tree": "queries.tree",
     "Blip": "tasks.blip",
@@ -130,6 +136,7 @@ __all__ = [
     "Histograms",
     "Limits",
     "MultiLevel",
+    "Neighbours",
     "ParameterError",
     "Percentile",
     "PermuteAndFlip",
@@ -139,10 +146,12 @@ __all__ = [
     "Profiles",
     "Quantile",
     "Recoding",
+    "Recommendations",
     "Release",
     "ReleaseOnce",
     "ReticentError",
     "Similarity",
+    "Sketches",
     "SnappedLaplace",
     "Source",
     "SparseMapping",

@@ -29,6 +29,7 @@ BEFORE: dict[str, tuple[str, ...]] = {
     "batch profile": ("fit mapping",),
     "audit attack": ("fit mapping",),
     "predict": ("release tree",),
+    "release recommendations": ("release sketches",),
     "report": ("release histogram",),
     **{f"card {verb}": ("release histogram",) for verb in ("show", "verify", "export")},
     **{

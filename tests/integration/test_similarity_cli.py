@@ -40,7 +40,7 @@ def table(tmp_path) -> Path:
 
 @pytest.mark.processes
 @pytest.mark.parametrize(
-    "arguments", [["neighbours"], ["recommend"], ["release", "similarity"]], ids=" ".join
+    "arguments", [["release", "neighbours"], ["release", "similarity"]], ids=" ".join
 )
 def test_help_imports_nothing_heavy(arguments) -> None:
     ended = subprocess.run(
@@ -58,10 +58,10 @@ def test_help_imports_nothing_heavy(arguments) -> None:
     ("arguments", "schema"),
     [
         (["release", "similarity", "club.csv", "--pair", "p0,p1"], "answer/1"),
-        (["neighbours", "club.csv"], "neighbours/1"),
-        (["recommend", "club.csv", "--trusted-gateway"], "recommend/1"),
+        (["release", "neighbours", "club.csv"], "answer/1"),
+        (["release", "sketches", "club.csv"], "answer/1"),
     ],
-    ids=["similarity", "neighbours", "recommend"],
+    ids=["similarity", "neighbours", "sketches"],
 )
 def test_json_is_one_object_on_stdout(table, arguments, schema, monkeypatch) -> None:
     monkeypatch.chdir(table.parent)
@@ -85,7 +85,9 @@ def test_a_terminal_is_asked(table, answer, code) -> None:
     import pty
 
     ours, theirs = pty.openpty()
-    words = command("neighbours", table, "--epsilon", "1", "--k", "2", "--method", "direct")
+    words = command(
+        "release", "neighbours", table, "--epsilon", "1", "--k", "2", "--method", "direct"
+    )
     environment = {**os.environ, "TERM": "dumb", "NO_COLOR": "1"}
     process = subprocess.Popen(
         words, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, env=environment
@@ -118,8 +120,19 @@ def test_a_large_table(tmp_path) -> None:
         file.write("user,item,weight\n")
         for i in range(100_000):
             file.write(f"p{i % 1003},film {i * i % 9973},{i % 11 / 10}\n")
-    for method in ("direct", "blip", "gossip"):
-        words = ["neighbours", path, "--epsilon", "1", "--method", method, "--yes", "--out", out]
+    for method in ("direct", "sketches", "gossip"):
+        words = [
+            "release",
+            "neighbours",
+            path,
+            "--epsilon",
+            "1",
+            "--method",
+            method,
+            "--yes",
+            "--out",
+            out,
+        ]
         ended = invoke(*words)
         assert ended.code == 0, ended.err
         assert len(out.read_text().splitlines()) == 1 + 1003 * 10

@@ -266,21 +266,6 @@ def shown(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def of_people(names: Sequence[str], total: str | None) -> list[Payer]:
-    """Everybody whose items are released to no provider in particular."""
-    from reticent.tasks.charged import Payer
-
-    limit = _limit(total)
-    return [Payer(subject=name, limit=limit) for name in names]
-
-
-def of_data_set(path: Path, name: str | None, total: str | None) -> list[Payer]:
-    """The data set whose records, links or values are released."""
-    from reticent.tasks.charged import Payer
-
-    return [Payer(subject=data_set_subject(path, name), limit=_limit(total))]
-
-
 def data_set_subject(path: str | Path, name: str | None = None) -> str:
     """What the ledger calls a data set: its path, with links resolved; a hard link is another."""
     subject = f"data set {os.path.realpath(path) if name is None else name}"
@@ -288,13 +273,6 @@ def data_set_subject(path: str | Path, name: str | None = None) -> str:
         why = "--data-set NAME gives it one, of 1 to 480 letters"
         raise Failure("the data set has no name that a ledger can keep", why=why)
     return subject
-
-
-def _limit(total: str | None) -> int | None:
-    from reticent.amounts import nano_down
-    from reticent.rational import budget
-
-    return None if total is None else nano_down(budget(total, "total"))
 
 
 def _decided(context: typer.Context) -> str:

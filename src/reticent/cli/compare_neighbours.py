@@ -1,11 +1,12 @@
 """``reticent compare neighbours``: how good the neighbours are that each way finds.
 
-Not here  the comparison (tasks/comparing_neighbours.py), releases (neighbours.py).
+Not here  the comparison (tasks/comparing_neighbours.py), releases (queries/neighbours.py).
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -23,10 +24,36 @@ from reticent.cli.compare import (
 )
 from reticent.cli.compare_points import points
 from reticent.cli.declared import Declared
-from reticent.cli.neighbours import KOption, SizeOption, community
+from reticent.cli.failures import Failure
 from reticent.cli.output import Json, progress
-from reticent.cli.release import ColumnNames, TableFile
 
+TableFile: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        help="Who has what: .csv, .csv.gz or .parquet with columns user, item and, if people set "
+        "them, weight (0 to 1); or .npz, a CSR matrix of weights.",
+        metavar="TABLE",
+    ),
+]
+ColumnNames: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        help="Other names of the columns, as user,item or user,item,weight.",
+        metavar="NAMES",
+    ),
+]
+KOption: TypeAlias = Annotated[
+    int, typer.Option("--k", help="How many neighbours of each person.", min=1)
+]
+SizeOption: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--profile-size",
+        help="For sketches: how many items a profile is expected to have. Do not count them.",
+        min=1,
+    ),
+]
 HALF_DECADES = "0.1,0.3,1,3,10"
 
 
@@ -64,7 +91,9 @@ def neighbours(
 
     check_public(context, public, plot)
     sizes, search = points(epsilons, "--epsilon"), Search(k, profile_size, held_out)
-    profiles = community(path, columns, Declared())
+    profiles = Declared().profiles(path, columns)
+    if len(profiles) < 2:
+        raise Failure(f"{path} has one person only", why="there is nobody to compare")
     with progress(runs * len(sizes) * len(WAYS)) as advance:
         curves = neighbour_curves(
             profiles, search, epsilons=sizes, runs=runs, source=source_of(seed), progress=advance

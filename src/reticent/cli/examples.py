@@ -34,6 +34,8 @@ EXAMPLES = {
     "plan quantile": "reticent plan quantile --epsilon 1 --upper 100",
     "plan percentile": "reticent plan percentile --epsilon 1 --upper 100 --count 50",
     "plan top-nodes": "reticent plan top-nodes --epsilon 1 --bound 9 --k 3 --count 12",
+    "plan sketches": "reticent plan sketches --epsilon 4 --use items",
+    "plan neighbours": "reticent plan neighbours --epsilon 1 --method direct --count 12",
     "plan similarity": "reticent plan similarity --epsilon 1 --pair ann,bob",
     "release histogram": f"{_CARD} --card card.json --yes",
     "release similarity": "reticent release similarity club.csv --pair ann,bob --epsilon 1 --yes",
@@ -46,8 +48,14 @@ EXAMPLES = {
     "batch profile": (
         f"reticent batch profile mapping.json people.csv {_CLUB} --out told.parquet --yes"
     ),
-    "neighbours": "reticent neighbours club.csv --k 3 --epsilon 1 --yes",
-    "recommend": "reticent recommend club.csv --k 3 --epsilon 1 --trusted-gateway --yes",
+    "release sketches": (
+        "reticent release sketches club.csv --epsilon 4 --use items --profile-size 9 "
+        "--out sketches.json --yes"
+    ),
+    "release neighbours": "reticent release neighbours club.csv --k 3 --epsilon 1 --yes",
+    "release recommendations": (
+        "reticent release recommendations sketches.json films.csv --n-items 3"
+    ),
     "release top-nodes": "reticent release top-nodes links.csv --bound 9 --k 3 --epsilon 1 --yes",
     "release counts": (
         "reticent release counts club.csv --columns person=user --records 4 --epsilon 1 --yes"
@@ -119,7 +127,7 @@ TRY = (
         "release histogram",
         "card show",
         "ledger show",
-        "neighbours",
+        "release neighbours",
     ),
     *("release quantile", "release top-nodes", "release tree", "predict", "fit mapping"),
     *("release profile", "audit attack", "verify", "report"),

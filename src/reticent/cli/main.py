@@ -37,11 +37,9 @@ from reticent.cli import (
     ledger,
     ledger_changes,
     mapping,
-    neighbours,
     prefs,
     profile,
     queries,
-    recommend,
     release,
     report,
     reproduce,
@@ -57,7 +55,6 @@ from reticent.cli.typed import ROOT, meant, typed
 
 ORDER = (
     *("demo", "init", "doctor", "data", "prefs", "queries", "plan", "release", "batch"),
-    *("neighbours", "recommend"),
     *("predict", "fit", "audit", "verify", "compare", "sweep", "card", "ledger"),
     *("report", "reproduce", "gateway", "serve"),
 )  # of commands in the help: as one comes to need them
@@ -85,8 +82,6 @@ app = typer.Typer(
 app.command("demo", short_help="A tour on public sample data.")(demo.demo)
 app.command("init")(init.init)
 app.command("doctor")(doctor.doctor)
-app.command("neighbours")(neighbours.neighbours)
-app.command("recommend")(recommend.recommend)
 app.command("queries")(queries.listing)
 app.command("report", short_help="One page of pictures, tables and cards.")(report.report)
 app.command("serve")(serve.serve)

@@ -112,7 +112,7 @@ def profile(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """A profile, changed so that it tells little about a secret.
+    """A profile that tells little about a secret.
 
     Of one person or, with --out, of everybody, through a mapping from reticent fit mapping.
     Only the columns of the mapping leave, and the column that names people; the secret itself plays

@@ -45,7 +45,7 @@ from reticent.cli.release import (
 from reticent.errors import BudgetExceeded, ParameterError, ReticentError
 from reticent.queries.base import Pays
 from reticent.queries.cells import cells
-from reticent.queries.inputs import Artefact
+from reticent.queries.inputs import Artefact, Input
 from reticent.queries.registry import queries as registered
 
 if TYPE_CHECKING:
@@ -79,13 +79,14 @@ def plan() -> None:
 
 
 def add_queries(app: typer.Typer, release: typer.Typer) -> None:
-    """A command of ``plan`` and one of ``release`` for every kind; what is derived is its own."""
+    """A command of ``release`` for every kind, or one of its own, and a plan if it can cost."""
     for kind, query in registered().items():
-        if query.pays is Pays.NOBODY:
-            app.command(kind, help=inspect.getdoc(query))(_deriving(query))
-            continue
-        release.command(kind, help=inspect.getdoc(query))(_releasing(query))
-        plans.command(kind, help=f"What {kind} would cost and tell.")(_planning(query))
+        free = query.pays is Pays.NOBODY
+        home = release if query.verb == "release" else app
+        made = _deriving(query) if free else _releasing(query)
+        home.command(kind, help=inspect.getdoc(query))(made)
+        if not free:
+            plans.command(kind, help=f"What {kind} would cost and tell.")(_planning(query))
 
 
 def listing(as_json: Json = False) -> None:
@@ -237,14 +238,21 @@ def _deriving(query: type[Query]) -> Callable[..., None]:
 
 
 def _derive(context: typer.Context, query: type[Query], given: dict[str, Any]) -> None:
+    asked = query_options.asked(query, given)
+    _check_outputs(given)
+    _derived(context, asked, query_options.tables(asked, given), given)
+
+
+def _derived(
+    context: typer.Context, asked: Query, data: dict[str, Path], given: dict[str, Any]
+) -> None:
     """What costs nothing: neither asked for nor charged."""
     from reticent.queries import run
 
-    asked, columns = query_options.asked(query, given), query_options.chosen(given["columns"])
-    _check_outputs(given)
+    columns = query_options.chosen(given["columns"])
     with shares(f"working on {asked.kind}") as progress:
         told = run.Told(progress=progress, command=published(context))
-        answer = run.release(asked, query_options.tables(asked, given), columns=columns, told=told)
+        answer = run.release(asked, data, columns=columns, told=told)
     _show(answer, given, {})
 
 
@@ -257,6 +265,9 @@ def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) 
     purse = Purse(given["ledger"], given["key"], given["as_json"])
     if "profiles" in data and "preferences" not in data:
         warn_unused_preferences(data["profiles"], columns.get("weight", "weight"))
+    if asked.paid_by(data) is Pays.NOBODY:
+        _derived(context, asked, data, given)
+        return
     if given["dry_run"]:
         _plan(asked, given, purse)
         return
@@ -343,27 +354,32 @@ def _show(answer: Answer, given: dict[str, Any], paid: dict[str, Any]) -> None:
         say(line)
     for note in answer.notes:
         talk(f"note: {note}")
-    talk(_spent(answer))
+    talk(_spent(answer) if paid else _FREE)
     if out is not None:
         _say_next(answer, out)
     say_card(answer.card, card)
 
 
+_FREE = "spent nothing: it follows from what was released before, whose card covers it, too"
+
+
 def _spent(answer: Answer) -> str:
-    if answer.query.pays is Pays.NOBODY:
-        kinds = " and ".join(_artefacts(type(answer.query)))
-        return f"spent nothing: the {kinds} was released before, and its card covers this, too"
     return "spent nothing more" if answer.replayed else f"spent epsilon {answer.spent}"
 
 
 def _say_next(answer: Answer, out: Path) -> None:
     """What can be derived from an artefact that was written."""
-    for kind, query in registered().items():
-        if out.suffix == ".json" and answer.query.kind in _artefacts(query):
-            others = [name for name, one in query.inputs.items() if not isinstance(one, Artefact)]
-            talk(f"  next: reticent {kind} {shlex.quote(str(out))} {' '.join(others).upper()}")
+    for query in registered().values():
+        held = [one for one in query.inputs.values() if _is_of(one, answer.query.kind)]
+        if out.suffix == ".json" and held:
+            words = ["reticent", *query.verb.split(), query.kind]
+            for name, one in query.inputs.items():
+                file = shlex.quote(str(out)) if one is held[0] else name.upper()
+                if one.required or one is held[0]:
+                    words += [file] if one.required else [f"--{name}", file]
+            talk(f"  next: {' '.join(words)}")
 
 
-def _artefacts(query: type[Query]) -> list[str]:
-    """The kinds of answers that it reads."""
-    return [one.kind for one in query.inputs.values() if isinstance(one, Artefact)]
+def _is_of(one: Input, kind: str) -> bool:
+    """Whether it is a stored answer of this kind."""
+    return isinstance(one, Artefact) and one.kind == kind

@@ -21,6 +21,7 @@ from reticent.queries.inputs import Input
 from reticent.queries.options import Option, OptionKind
 
 _WHY = "what is public is declared in this file and never read from the table"
+_UNTOLD = ("less", "given", "another", "others")  # values that are words of ours
 _NOT_SAID = frozenset({"data", "names", "kind"})  # parameters that are no options
 
 
@@ -41,6 +42,9 @@ def of_inputs(query: type[Query], *, public: bool = False) -> Iterable[inspect.P
         if one.required:
             argument = typer.Argument(help=told, metavar=name.upper())
             yield parameter(f"table_{name}", Annotated[Path, argument])
+        elif name == next(iter(query.inputs)):
+            argument = typer.Argument(help=told, metavar=name.upper(), show_default=False)
+            yield parameter(f"table_{name}", Annotated[Path | None, argument], None)
         else:
             asked = typer.Option(f"--{name}", help=told, metavar="FILE")
             yield parameter(f"table_{name}", Annotated[Path | None, asked], None)
@@ -156,6 +160,10 @@ def as_typed(error: ParameterError) -> Failure | ParameterError:
     """An error about an option, as it is typed."""
     if error.name in _NOT_SAID or not error.name.replace("_", "").isalpha():
         return error
-    said = isinstance(error.value, (str, int)) and not isinstance(error.value, bool)
+    said = (
+        isinstance(error.value, (str, int))
+        and error.value not in _UNTOLD
+        and not isinstance(error.value, bool)
+    )
     got = f", got {error.value!r}" if said else ""
     return Failure(f"{spelling(error.name)} must be {error.rule}{got}")

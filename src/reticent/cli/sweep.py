@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -33,13 +33,39 @@ from reticent.cli.histogram_options import (
     Replace,
 )
 from reticent.cli.output import Json
-from reticent.cli.release import Measure, MeasureOption, NormsOption, Weighting, comparison
+from reticent.queries.similarity import NORMS_HELP
 
 app = typer.Typer(
     help="Show what a budget buys, over many budgets.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
+
+
+class Measure(StrEnum):
+    """What is computed of two profiles."""
+
+    cosine = "cosine"
+    overlap = "overlap"
+    jaccard = "jaccard"
+
+
+class Norms(StrEnum):
+    """How sizes of profiles enter a similarity."""
+
+    private = "private"
+    public = "public"
+    none = "none"
+
+
+MeasureOption: TypeAlias = Annotated[Measure, typer.Option("--measure", help="What to compute.")]
+NormsOption: TypeAlias = Annotated[
+    Norms | None,
+    typer.Option(
+        "--norms",
+        help=NORMS_HELP,
+    ),
+]
 
 
 class Sharing(StrEnum):
@@ -100,11 +126,12 @@ def similarity(
     Shown is the expected error of the overlap behind it, in items. Reads nothing: the error follows
     from the noise.
     """
+    from reticent.queries.similarity import comparison
     from reticent.tasks.comparing_similarity import similarity_curves
 
     check_plot(plot)
     tried = [
-        comparison(str(size), measure, norms, Weighting.min)
+        comparison(str(size), measure.value, None if norms is None else norms.value, "min")
         for size in points(epsilons, "--epsilon")
     ]
     curves = similarity_curves(tried)

@@ -47,7 +47,10 @@ MEANT = {
     "select": "release",
     "train": "release tree",
     "release predict": "predict",
-    "release neighbours": "neighbours",
+    "neighbours": "release neighbours",
+    "sketches": "release sketches",
+    "recommend": "release recommendations",
+    "recommendations": "release recommendations",
     "data get": "data describe",
     "audit epsilon": "verify",
 }

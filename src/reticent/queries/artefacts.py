@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from reticent.errors import ReticentError
-from reticent.guarantees import Event
 from reticent.guarantees.card import Card
-from reticent.mechanisms.verification import verify
-from reticent.queries.base import Answer, Public, Terms
+from reticent.noise import Source
+from reticent.queries.base import Answer, Terms
+from reticent.queries.neighbour_cards import recomputed
 from reticent.queries.publish import SCHEMA
 from reticent.queries.registry import query_of
 
@@ -83,10 +84,11 @@ def _answer(told: Any, called: str, kind: str) -> Answer:
     try:
         _check_kind(told, kind)
         query = query_of(kind).of_plain(told["query"])
-        terms = query.terms(Public())
+        value = query.restore(told["value"])
+        terms = query.terms(query.told_by(value))
         card = Card.from_json(json.dumps(told["card"]))
         _check_card(card, terms)
-        return Answer(query, query.restore(told["value"]), card, "0", terms=terms)
+        return Answer(query, value, card, "0", terms=terms)
     except _Refused as error:
         raise ArtefactError(called, kind, str(error)) from None
     except _BROKEN:
@@ -111,9 +113,9 @@ def _check_kind(told: Any, kind: str) -> None:
 
 def _check_card(card: Card, terms: Terms) -> None:
     """That the card speaks of this query, and that all of it that can be recomputed holds."""
-    event, mechanism = card.release_event(), terms.mechanism
-    own = Event(mechanism.name, mechanism.parameters(), terms.loss(), event.private)
+    event = card.release_event()
+    own = replace(terms.event(Source.system()), private=event.private)
     if event.to_json() != own.to_json():
         raise _Refused("its card is that of another query")
-    if verify(card):
+    if recomputed(card):
         raise _Refused("its card does not hold; reticent card verify says why")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -181,6 +181,8 @@ class Query(ABC):
     shape: ClassVar[Shape]
     pays: ClassVar[Pays]
     inputs: ClassVar[Mapping[str, Input]]
+    verb: ClassVar[str] = "release"
+    """The command that it is under; none for one that is a verb itself."""
     counted: ClassVar[str] = ""
     """What ``count`` of a plan counts; nothing, where a plan does not depend on a number."""
     absent: ClassVar[Mapping[str, str]] = {}
@@ -249,6 +251,14 @@ class Query(ABC):
         Anybody may have written it. Only answers that others derive from are read again.
         """
         raise ParameterError("kind", "one whose answers are artefacts", self.kind)
+
+    def told_by(self, value: Any) -> Public:
+        """What an answer that was read again says is public: whom it is about."""
+        return Public()
+
+    def paid_by(self, given: Collection[str]) -> Pays:
+        """Whose budget it is charged to, given these inputs."""
+        return self.pays
 
     @abstractmethod
     def facts(self, tables: Mapping[str, Any]) -> Public:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, replace
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -143,6 +143,12 @@ def names(how_many: int, metavar: str) -> OptionKind:
         return found
 
     return OptionKind(metavar, read)
+
+
+def at_least(value: Number, least: Fraction, name: str = "epsilon") -> None:
+    """Refuse an epsilon for which no noise can be drawn."""
+    rounded = Context(prec=3, rounding=ROUND_CEILING).create_decimal(float(least))
+    require(Fraction(value) >= least, name, "less", f"at least {rounded:f}")
 
 
 def perhaps(kind: OptionKind) -> OptionKind:

@@ -79,7 +79,8 @@ class Plan:
     def _more(self) -> list[str]:
         if self.details is None:
             return []
-        return ["", *table(self.details.heads, self.details.rows), "", *self.details.lines]
+        after = ["", *self.details.lines] if self.details.lines else []
+        return ["", *table(self.details.heads, self.details.rows), *after]
 
     def warnings(self) -> list[str]:
         """The cautions."""

@@ -42,6 +42,7 @@ class Predict(DerivedQuery):
     """
 
     kind: ClassVar[str] = "predict"
+    verb: ClassVar[str] = ""
     shape: ClassVar[Shape] = Shape.PER_PERSON
     inputs: ClassVar[Mapping[str, Input]] = {
         "tree": Artefact("tree", "A tree that `reticent release tree --out` wrote."),

@@ -21,7 +21,9 @@ from reticent.data.interactions import Columns, TableError, find_columns, read_p
 from reticent.data.labels import ordered, text_of
 from reticent.data.profiles import Profiles
 from reticent.errors import require
+from reticent.guarantees import promises
 from reticent.queries.base import Public
+from reticent.tasks.charged import Payer
 
 _HINT = "columns says which one it is, as person=NAME or item=NAME"
 
@@ -118,3 +120,23 @@ def _columns(chosen: Mapping[str, str]) -> Columns:
         chosen.get("weight", usual.weight),
         "weight" not in chosen,
     )
+
+
+def unweighted(known: Public) -> tuple[str, ...]:
+    """What to say of a table without weights; its columns are public."""
+    held = known.tables.get("profiles")
+    if held is None or held.weighted:
+        return ()
+    return (f"{held.called} has no column of weights: every item counts in full, with weight 1",)
+
+
+def declared(known: Public) -> str:
+    """What a card says of who and what is public in a table of profiles."""
+    return promises.public_lists(people=known.declared, items="items" in known.tables)
+
+
+def each(known: Public, limit: int | None, nano: int) -> list[tuple[Payer, int]] | None:
+    """Everybody pays the same; None where nobody knows who there is."""
+    if known.names is None:
+        return None
+    return [(Payer(subject=name, limit=limit), nano) for name in known.names]

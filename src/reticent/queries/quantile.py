@@ -38,10 +38,11 @@ POINTS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Quantile(WholeQuery):
-    """A number near a quantile, such as the median, of a column.
+    """A number near a quantile of a column.
 
-    Values are private; the range is public, and so is how many people there are. Values outside the
-    range are clamped to it, what is no number counts as the least, and nothing reports either.
+    The median is one. Values are private; the range is public, and so is how many people there are.
+    Values outside the range are clamped to it, what is no number counts as the least, and nothing
+    reports either.
     """
 
     kind: ClassVar[str] = "quantile"

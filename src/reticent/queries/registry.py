@@ -20,6 +20,9 @@ OWN = {
     "top-nodes": "top_nodes:TopNodes",
     "histogram": "histogram:Histogram",
     "similarity": "similarity:Similarity",
+    "sketches": "sketches:Sketches",
+    "neighbours": "neighbours:Neighbours",
+    "recommendations": "recommendations:Recommendations",
     "tree": "tree:Tree",
     "predict": "predict:Predict",
 }

@@ -81,7 +81,7 @@ def release(
         people=people, preferences=preferences
     )
     terms, tables = _read(query, given)
-    if query.pays is Pays.NOBODY:
+    if query.paid_by(given.held) is Pays.NOBODY:
         kept: dict[str, object] = {"ledger": ledger, "data_set": data_set, "total": total}
         unused = {**kept, "key": key, "source": source}
         return derive(query, terms, tables, unused, told.progress, told.command)

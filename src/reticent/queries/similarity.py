@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import require
 from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Cells, Input, Role, Table
-from reticent.queries.options import BUDGET, choice, names, option, perhaps
-from reticent.rational import Number
+from reticent.queries.options import BUDGET, at_least, choice, names, option, perhaps
+from reticent.rational import Number, budget
 
 if TYPE_CHECKING:
     from reticent.guarantees import Event, PerItemDP
@@ -119,6 +120,8 @@ def comparison(epsilon: Number, measure: str, norms: str | None, weighting: str)
     from reticent.tasks.similarity import Similarity as Comparison
 
     usual = "none" if measure == "overlap" else "private"
+    parts = 4 if (norms or usual) == "private" else 1  # a quarter is for the size
+    at_least(budget(epsilon, "epsilon"), Fraction(parts, 1 << 30))
     return Comparison(
         epsilon=epsilon,
         measure=measure,  # type: ignore[arg-type]
@@ -182,6 +185,8 @@ class SimilarityTerms(Terms):
     @property
     def cautions(self) -> tuple[str, ...]:
         """What counts where there are no weights."""
+        from reticent.queries.profile_tables import unweighted
+
         return unweighted(self.known)
 
     @property
@@ -193,6 +198,7 @@ class SimilarityTerms(Terms):
     def scope(self) -> Scope:
         """See ``promises``."""
         from reticent.guarantees import promises
+        from reticent.queries.profile_tables import declared
 
         return promises.similarity(norms=self.mechanism.norms, public=declared(self.known))
 
@@ -225,18 +231,3 @@ class SimilarityTerms(Terms):
         if self.query.pair is not None:
             return [(*self.pairs[0], value)]
         return [tuple(line.values()) for line in value]
-
-
-def unweighted(known: Public) -> tuple[str, ...]:
-    """What to say of a table without weights; its columns are public."""
-    held = known.tables.get("profiles")
-    if held is None or held.weighted:
-        return ()
-    return (f"{held.called} has no column of weights: every item counts in full, with weight 1",)
-
-
-def declared(known: Public) -> str:
-    """What a card says of who and what is public in a table of profiles."""
-    from reticent.guarantees import promises
-
-    return promises.public_lists(people=known.declared, items="items" in known.tables)

@@ -37,14 +37,15 @@ _TITLES = {
     "plan/1": "A planned release",
     "release-profile/1": "A released profile",
     "answer/1": "A release",
-    "neighbours/1": "Lists of neighbours",
-    "recommend/1": "Recommendations",
     "fit-mapping/1": "A learnt mapping",
     "card-verify/1": "Cards, recomputed",
 }
 _ON_CARD = ["losses", "right_at_most", "error"]  # what a card says better
 _UNPROTECTED = {  # what is no release and stays where it was made, and how that is said
-    "recommend/1": (("lists",), "they are not shown here"),
+    "recommendations": (
+        ("value",),
+        "recommendations are for those they are made for, and are not shown here",
+    ),
     "predict": (
         ("value", "notes"),
         "predictions tell about the rows of their own table, which nothing protects, and are not "

@@ -174,13 +174,13 @@ class Blip:
         filters = np.zeros_like(words)
         kernels.set_bits(filters, profiles.rows()[kept], where)
         words ^= filters
-        event = Event(
-            self.name,
-            self.parameters() | {"people": len(profiles)},
-            self.guarantee(),
-            source.private and profiles.private,
-        )
+        event = self.event(len(profiles), private=source.private and profiles.private)
         return Sketches(words, event, self)
+
+    def event(self, people: int, *, private: bool) -> Event:
+        """The record of publishing so many filters, known before they are made."""
+        told = self.parameters() | {"people": people}
+        return Event(self.name, told, self.guarantee(), private)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

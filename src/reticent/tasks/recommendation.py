@@ -1,16 +1,19 @@
 """Recommendations from private neighbours: what they have and the person lacks.
 
-Theory    docs/theory/recommendation.md, "What the recommender reads", Theorem 1 (weight 0)
+Theory    docs/theory/recommendation.md, "What the recommender reads", Theorem 1 (weight 0);
+          docs/theory/blip.md, Theorem 3 (what a bit tells)
 Notation  s_p = score of neighbour p (1 if none is given), v_i = weight of p's item i
 Not here  who the neighbours are (similarity.py, clustering.py, blip.py), measures (metrics.py).
 
-That a neighbour list is private does not make this private: the recommender **reads the
+That a neighbour list is private does not make recommendations private: ``recommend`` **reads the
 neighbours' raw profiles**. It belongs inside a trusted gateway, or on a profile that was itself
 released; its output promises nothing more than that items of weight 0 change nothing.
+``from_sketches`` reads published filters only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +26,8 @@ from reticent.rational import whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from reticent.tasks.blip import Nearest, Sketches
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -71,6 +76,41 @@ def recommend(
         sums,
     )
     return Recommendations(items, sums / FULL_WEIGHT)
+
+
+def from_sketches(
+    sketches: Sketches,
+    near: Nearest,
+    items: Sequence[str],
+    *,
+    n_items: int = 10,
+    progress: Callable[[float], object] = lambda share: None,
+) -> Recommendations:
+    """For each person the items that neighbours seem to have, and the person seems to lack.
+
+    A function of published filters and public names, so it costs nothing. The bit of an item is an
+    unbiased estimate of whether a neighbour has it, up to collisions (blip.md, Theorem 3); the sum
+    over neighbours is by their estimated cosine. An item whose bits are all set in a person's own
+    filter is left out of that person's list; of equal sums the earlier item wins.
+    """
+    whole(n_items, "n_items", least=1)
+    at, p = sketches.blip.positions(items), sketches.blip.flip
+    word, shift = at // 64, (at % 64).astype(np.uint64)
+    best = np.full((len(sketches), n_items), -1, dtype=np.int32)
+    sums = np.zeros((len(sketches), n_items))
+    trust = np.nan_to_num(near.scores, neginf=0.0).clip(min=0.0)
+    for u in range(len(sketches)):
+        peers = near.peers[u][near.peers[u] >= 0]
+        rows = sketches.words[np.append(peers, u)]
+        bits = ((rows[:, word] >> shift) & np.uint64(1)).astype(np.float64).mean(axis=2)
+        told = (bits[:-1] - p) / (1 - 2 * p)
+        scores = trust[u, : len(peers)] @ told
+        scores[bits[-1] == 1] = -np.inf
+        order = np.argsort(-scores, kind="stable")[:n_items]
+        kept = order[scores[order] > 0]
+        best[u, : len(kept)], sums[u, : len(kept)] = kept, scores[kept]
+        progress((u + 1) / len(sketches))
+    return Recommendations(best, sums)
 
 
 def _check(neighbours: NDArray[Any], people: int) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast, get_args
 
@@ -123,6 +123,11 @@ class Similarity:
             return Utility(sentence=sentence + "the exact sizes", bias=bias)
         size = show_up(math.log(20) / float(self.epsilon_norm))
         return Utility(sentence=sentence + f"two sizes, each within {size} as often", bias=bias)
+
+    def overlap_noise(self) -> Utility:
+        """The error of the overlap that a score is made of."""
+        alone = replace(self, epsilon=self.epsilon_overlap, measure="overlap", norms="none")
+        return alone.utility()
 
     def how(self) -> How:
         """Sensitivity, bounds and floating-point measure."""

@@ -210,7 +210,7 @@ def test_nothing_to_do_shows_the_help_as_talk(cli, arguments) -> None:
 def test_help_is_a_result(cli) -> None:
     ended = cli("--help")
     assert (ended.code, ended.err) == (0, "")
-    for command in ("demo", "doctor", "neighbours", "recommend", "release", "card", "audit"):
+    for command in ("demo", "doctor", "queries", "release", "card", "audit"):
         assert command in ended.out
 
 

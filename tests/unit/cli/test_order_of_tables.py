@@ -28,6 +28,7 @@ attributes.default = 0.4
 [providers."club.example"]
 epsilon = 1
 """
+SKETCHES = ["--epsilon", "4", "--profile-size", "6", "--yes"]
 NEIGHBOURS = ["--k", "3", "--epsilon", "4", "--profile-size", "6", "--yes"]
 HISTOGRAM = ["films.csv", "--provider", "club.example", "--yes"]
 ALONE = ("--processes", 1)
@@ -68,10 +69,10 @@ def released(cli, table: Path, name: str, *more: object) -> dict[str, bytes]:
     found = {}
     plain = ("--columns", "user,item")
     for what, words in (
-        ("neighbours.csv", ("neighbours", table, *NEIGHBOURS)),
-        ("direct.json", ("neighbours", table, *NEIGHBOURS, "--method", "direct")),
-        ("gossip.csv", ("neighbours", table, *NEIGHBOURS, "--method", "gossip")),
-        ("items.csv", ("recommend", table, *NEIGHBOURS, "--trusted-gateway")),
+        ("neighbours.csv", ("release", "neighbours", table, *NEIGHBOURS)),
+        ("direct.csv", ("release", "neighbours", table, *NEIGHBOURS, "--method", "direct")),
+        ("gossip.csv", ("release", "neighbours", table, *NEIGHBOURS, "--method", "gossip")),
+        ("sketches.csv", ("release", "sketches", table, *SKETCHES)),
         ("histogram.csv", ("release", "histogram", table, *HISTOGRAM)),
         ("histogram.parquet", ("release", "histogram", table, *HISTOGRAM)),
         ("batch.parquet", ("batch", "histogram", table, *HISTOGRAM, *plain, *ALONE)),
@@ -134,7 +135,16 @@ def test_control_names_in_the_order_of_first_appearance_show_it(cli, here, monke
     found = []
     for name in ("item", "person"):
         table = write(here / f"{name}.csv", ordered(LINES)[name])
-        cli("neighbours", table, *NEIGHBOURS, "--out", f"{name}.json", "--ledger", f"{name}.db")
+        cli(
+            "release",
+            "neighbours",
+            table,
+            *NEIGHBOURS,
+            "--out",
+            f"{name}.json",
+            "--ledger",
+            f"{name}.db",
+        )
         found.append(Path(f"{name}.json").read_bytes())
     assert found[0] != found[1]
 
@@ -142,9 +152,10 @@ def test_control_names_in_the_order_of_first_appearance_show_it(cli, here, monke
 def lists(cli, name: str, lines: list, *more: object) -> list[bytes]:
     """What comparing commands write of a table with weights."""
     table, found = write(Path(f"{name}.csv"), lines), []
-    for command in (("neighbours",), ("recommend", "--trusted-gateway")):
-        out = Path(f"{name}-{command[0]}.json")
-        ended = cli(*command, table, *NEIGHBOURS, *more, "--out", out, "--ledger", f"{out}.db")
+    for kind, options in (("neighbours", NEIGHBOURS), ("sketches", SKETCHES)):
+        out = Path(f"{name}-{kind}.csv")
+        words = ("release", kind, table, *options, *more, "--out", out, "--ledger", f"{out}.db")
+        ended = cli(*words)
         assert ended.code == 0, ended.err
         found.append(out.read_bytes())
     return found
@@ -192,8 +203,8 @@ def test_cards_say_what_of_the_table_is_public(cli, here) -> None:
     histogram = ("release", "histogram", table, *HISTOGRAM)
     for number, (words, said) in enumerate(
         (
-            (("neighbours", table, *NEIGHBOURS), treated),
-            (("neighbours", table, *NEIGHBOURS, *both), declared),
+            (("release", "neighbours", table, *NEIGHBOURS), treated),
+            (("release", "neighbours", table, *NEIGHBOURS, *both), declared),
             (
                 ("release", "similarity", table, "--pair", "ann,bob", "--epsilon", "1", "--yes"),
                 treated,
@@ -221,8 +232,8 @@ def test_a_declared_person_without_lines_can_be_compared(cli, here) -> None:
 
 def test_a_column_of_text_is_refused_before_anybody_is_charged(cli, here) -> None:
     table = write(here / "high.csv", [(who, what, "high") for who, what in LINES])
-    for words in (("neighbours",), ("recommend", "--trusted-gateway")):
-        ended = cli(*words, table, *NEIGHBOURS, "--ledger", "l.db")
+    for kind, options in (("neighbours", NEIGHBOURS), ("sketches", SKETCHES)):
+        ended = cli("release", kind, table, *options, "--ledger", "l.db")
         assert (ended.code, ended.out) == (2, "")
         assert "column of weights that holds text" in ended.err
         assert "high," not in ended.err
@@ -231,7 +242,7 @@ def test_a_column_of_text_is_refused_before_anybody_is_charged(cli, here) -> Non
     full = write(here / "full.csv", [(who, what, 1) for who, what in LINES])
     found = []
     for table in (clamped, full):
-        ended = cli("neighbours", table, *NEIGHBOURS, "--ledger", f"{table}.db")
+        ended = cli("release", "neighbours", table, *NEIGHBOURS, "--ledger", f"{table}.db")
         assert ended.code == 0
         found.append(ended.out)
     assert found[0] == found[1]

@@ -14,7 +14,10 @@ RELEASE = ("release", "histogram", "club.csv", "films.csv", "--provider", "filmc
 RUNS = {
     "1-plan": (PLAN, "A planned histogram for filmclub.example"),
     "2-histogram": ((*RELEASE, "--person", "ann", "--yes"), "A release"),
-    "3-neighbours": (("neighbours", "club.csv", "--epsilon", "1", "--yes"), "Lists of neighbours"),
+    "3-neighbours": (
+        ("release", "neighbours", "club.csv", "--epsilon", "1", "--yes"),
+        "A release",
+    ),
     "4-tree": (
         (
             *("release", "tree", "voters.csv", "--target", "votes", "--declare", "columns.toml"),

@@ -13,15 +13,13 @@ import pytest
 
 import reticent as rt
 from reticent.amounts import show_nano
-from reticent.cli import neighbours as command
 from reticent.cli import plan
-from reticent.cli import recommend as recommending
-from reticent.cli.neighbour_cards import KNOWN, problems
-from reticent.cli.neighbour_methods import Direct
 from reticent.data.interactions import read_profiles
 from reticent.guarantees import ITEM_SUBSTITUTE, PerItemDP, Spread, Unit
 from reticent.guarantees.card import Card
 from reticent.noise import Source
+from reticent.queries.neighbour_cards import KNOWN, problems
+from reticent.queries.neighbour_methods import Direct
 from reticent.tasks.blip import Blip
 from reticent.tasks.clustering import Gossip
 from reticent.tasks.similarity import Similarity
@@ -45,18 +43,13 @@ def table(tmp_path):
 
 METHODS = {
     "direct": ["--epsilon", "1", "--method", "direct"],
-    "blip": ["--epsilon", "1"],
+    "sketches": ["--epsilon", "1"],
     "gossip": ["--epsilon", "1", "--method", "gossip"],
     "capped": [
         *["--epsilon", "1", "--total-epsilon", "2", "--max-contacts", "3"],
         *["--method", "gossip"],
     ],
 }
-
-
-def gateway(words) -> list[str]:
-    """What ``recommend`` needs besides --yes."""
-    return ["--trusted-gateway"] if "recommend" in words else []
 
 
 # One pair
@@ -92,11 +85,11 @@ def test_several_pairs_cost_each_person_their_own_peers(cli, table, tmp_path) ->
     assert spent == {"ann": 1_750_000_000, "bob": 10**9, "cid": 10**9}
 
 
-@pytest.mark.parametrize("words", [["neighbours"], ["recommend"], ["release", "similarity"]])
+@pytest.mark.parametrize("words", [["release", "neighbours"], ["release", "similarity"]])
 def test_preferences_that_are_not_applied_are_named(cli, table, monkeypatch, words) -> None:
     monkeypatch.chdir(table.parent)
     pair = ["--pair", "ann,bob"] if "similarity" in words else []
-    typed = [*words, "club.csv", *pair, "--epsilon", "1", *gateway(words)]
+    typed = [*words, "club.csv", *pair, "--epsilon", "1"]
     assert "preferences.toml" not in cli(*typed, "--dry-run").err
     (table.parent / "preferences.toml").write_text(CANARY, encoding="utf-8")
     said = "caution: preferences.toml is not applied here; "
@@ -104,11 +97,7 @@ def test_preferences_that_are_not_applied_are_named(cli, table, monkeypatch, wor
         ended = cli(*typed, how)
         assert f'{said}weights come from the column "weight" of club.csv' in ended.err
         assert (ended.code, CANARY in ended.err) == (0, False)
-    others = {"user,item": "every item counts in full", "user,item,w": 'from the column "w" of'}
-    if "similarity" in words:
-        others = {"weight=w": 'from the column "w" of'}
-    for columns, weights in others.items():
-        assert weights in cli(*typed, "--columns", columns, "--dry-run").err
+    assert 'from the column "w" of' in cli(*typed, "--columns", "weight=w", "--dry-run").err
 
 
 def test_a_pair_as_json(cli, table) -> None:
@@ -162,8 +151,7 @@ def test_a_person_and_herself(cli, table) -> None:
     "words",
     [
         ["release", "similarity", "{}", "--pair", "ann,bob", "--epsilon", "1"],
-        ["neighbours", "{}", "--epsilon", "1", "--k", "2"],
-        ["recommend", "{}", "--epsilon", "1", "--trusted-gateway"],
+        ["release", "neighbours", "{}", "--epsilon", "1", "--k", "2"],
     ],
     ids=lambda words: words[0],
 )
@@ -182,13 +170,13 @@ def following(ended) -> list[str]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("words", [["neighbours"], ["recommend"]])
+@pytest.mark.parametrize("words", [["release", "neighbours"]])
 def test_a_dry_run_reads_nothing(cli, tmp_path, method, words) -> None:
     ended = cli(*words, tmp_path / "none.csv", *METHODS[method], "--dry-run")
     assert ended.code == 0
     assert "right at most, of 100" in ended.out
-    assert "nothing was read or released" in ended.err
-    assert ("needs --people" in ended.out) is (method in ("direct", "gossip"))
+    assert "nothing private was read" in ended.err
+    assert ("this is for two" in ended.err) is (method != "sketches")
 
 
 def test_a_dry_run_of_a_pair(cli, tmp_path) -> None:
@@ -201,14 +189,17 @@ def test_a_dry_run_of_a_pair(cli, tmp_path) -> None:
 
 def test_a_plan_states_what_the_release_then_states(cli, table) -> None:
     for options in METHODS.values():
-        told = cli("neighbours", table, *options, "--dry-run", "--population", "6", "--json").json
-        done = cli("neighbours", table, *options, "--yes", "--json").json
-        for field in ("losses", "right_at_most", "error"):
-            assert told[field] == done[field]
+        told = cli("plan", "neighbours", *options, "--count", "6", "--json").json
+        done = cli("release", "neighbours", table, *options, "--yes", "--json").json
+        assert (told["epsilon"], told["right_at_most"]) == (
+            done["card"]["promise"]["epsilon"],
+            done["card"]["words"]["right_at_most"],
+        )
+        assert told["error"] == done["card"]["utility"]["sentence"]
 
 
 def test_the_error_to_expect_does_not_look_like_a_failure(cli, table) -> None:
-    ended = cli("neighbours", table, "--epsilon", "1", "--dry-run")
+    ended = cli("release", "neighbours", table, "--epsilon", "1", "--dry-run")
     assert ended.out.startswith("The 10 nearest of each person")
     assert "\nerror to expect: " in ended.out
     assert "error:" not in ended.out
@@ -217,18 +208,17 @@ def test_the_error_to_expect_does_not_look_like_a_failure(cli, table) -> None:
 LITTLE = "this is little worst-case protection"
 
 
-@pytest.mark.parametrize("name", ["neighbours", "recommend"])
-def test_little_protection_is_said_before_it_is_spent(cli, table, monkeypatch, name) -> None:
-    words = [name, table, "--method", "direct", *gateway([name]), "--epsilon"]
-    dry = ["--dry-run", "--population", "6"]
-    assert f"{LITTLE} against all others" in cli(*words, "2", *dry).out
-    assert "better: --method blip --epsilon 2" in cli(*words, "2", *dry).out
-    assert LITTLE in cli(*words, "2", *dry, "--json").json["caution"]
-    assert "better: --method blip --epsilon 1" in cli(*words, "6", *dry).out
-    assert "better: --method blip --epsilon 2" in cli(*words, "2", "--yes").err
-    assert LITTLE not in cli(*words, "1", "--yes").err  # 4 to all others together
-    assert LITTLE not in cli(name, table, "--epsilon", "5", *gateway([name]), "--yes").err
-    assert LITTLE in cli(name, table, "--epsilon", "5.1", *gateway([name]), "--yes").err
+def test_little_protection_is_said_before_it_is_spent(cli, table, monkeypatch) -> None:
+    words = ["release", "neighbours", table, "--method", "direct", "--epsilon"]
+    planned = ["plan", "neighbours", "--method", "direct", "--count", "6", "--epsilon"]
+    assert LITTLE in cli(*planned, "2").err
+    assert "--method sketches" in cli(*planned, "2").err
+    assert LITTLE in cli(*planned, "2", "--json").json["cautions"]
+    assert LITTLE in cli(*words, "2", "--yes").err
+    assert LITTLE not in cli(*planned, "0.5").err
+    plain = ["release", "neighbours", table, "--epsilon"]
+    assert LITTLE not in cli(*plain, "5", "--yes").err
+    assert LITTLE in cli(*plain, "5.1", "--yes").err
     monkeypatch.setattr(plan, "somebody_to_ask", lambda: True)
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
     ended = cli(*words, "2")
@@ -255,11 +245,11 @@ CHANCE = "ranks are mostly chance"
     ],
 )
 def test_noise_that_hides_ranks_is_said_from_public_numbers(cli, table, options, chance) -> None:
-    told = cli("neighbours", table, *options, "--dry-run", "--json").json
-    assert (CHANCE in told.get("caution", "")) is chance
+    told = cli("release", "neighbours", table, *options, "--dry-run", "--json").json
+    assert (CHANCE in " ".join(told["cautions"])) is chance
     table.write_text("user,item\nx,y\nz,y\n", encoding="utf-8")
-    other = cli("neighbours", table, *options, "--dry-run", "--json").json
-    assert other.get("caution") == told.get("caution")
+    other = cli("release", "neighbours", table, *options, "--dry-run", "--json").json
+    assert other["cautions"] == told["cautions"]
 
 
 # Lists
@@ -267,19 +257,17 @@ def test_noise_that_hides_ranks_is_said_from_public_numbers(cli, table, options,
 
 @pytest.mark.parametrize("method", METHODS)
 def test_fewer_others_than_asked_for(cli, table, method) -> None:
-    most = "at most " if "gossip" in METHODS[method] else ""
-    note = f"note: only 5 others: lists have {most}5\n"
-    words = ["neighbours", table, *METHODS[method], "--k", "9"]
-    assert note in cli(*words, "--yes").err
-    ended = cli(*words, "--dry-run", "--population", "6")
-    assert note in ended.err
+    words = [*METHODS[method], "--k", "9"]
+    assert (
+        "The 5 nearest of each person" in cli("release", "neighbours", table, *words, "--yes").err
+    )
+    ended = cli("plan", "neighbours", *words, "--count", "6")
     assert ended.out.startswith("The 5 nearest of each person")
-    assert "note" not in cli(*words, "--k", "5", "--yes").err
 
 
 def test_scores_have_six_digits(cli, table) -> None:
-    told = cli("neighbours", table, *METHODS["direct"], "--yes", "--json").json
-    scores = [entry["score"] for entries in told["lists"].values() for entry in entries]
+    told = cli("release", "neighbours", table, *METHODS["direct"], "--yes", "--json").json
+    scores = [entry["score"] for entries in told["value"].values() for entry in entries]
     assert scores == [float(f"{score:.6g}") for score in scores]
 
 
@@ -287,7 +275,7 @@ def test_scores_have_six_digits(cli, table) -> None:
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_lists_in_every_form(cli, table, tmp_path, method, form) -> None:
     out = tmp_path / f"lists.{form}"
-    ended = cli("neighbours", table, "--k", "2", *METHODS[method], "--yes", "--out", out)
+    ended = cli("release", "neighbours", table, "--k", "2", *METHODS[method], "--yes", "--out", out)
     assert (ended.code, ended.out) == (0, f"{out}\n")
     rows = rows_of(out)
     assert set(rows[0]) == {"person", "rank", "peer", "score"}
@@ -300,7 +288,7 @@ def rows_of(path):
     if path.suffix == ".csv":
         return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     if path.suffix == ".json":
-        lists = json.loads(path.read_text(encoding="utf-8"))["lists"]
+        lists = json.loads(path.read_text(encoding="utf-8"))["value"]
         return [{"person": who, **entry} for who, entries in lists.items() for entry in entries]
     from pyarrow import parquet
 
@@ -308,7 +296,7 @@ def rows_of(path):
 
 
 def test_lists_on_stdout_are_csv_and_nothing_else(cli, table) -> None:
-    ended = cli("neighbours", table, "--k", "2", "--epsilon", "1", "--yes")
+    ended = cli("release", "neighbours", table, "--k", "2", "--epsilon", "1", "--yes")
     rows = list(csv.DictReader(ended.out.splitlines()))
     assert [row["person"] for row in rows] == [person for person in PEOPLE for _ in range(2)]
     assert "Guarantee card" in ended.err
@@ -316,24 +304,24 @@ def test_lists_on_stdout_are_csv_and_nothing_else(cli, table) -> None:
 
 def test_more_neighbours_than_people(cli, table) -> None:
     for options in METHODS.values():
-        told = cli("neighbours", table, "--k", "50", *options, "--yes", "--json").json
-        assert set(told["lists"]) == set(PEOPLE)
-        assert all(len(entries) <= 5 for entries in told["lists"].values())
+        told = cli("release", "neighbours", table, "--k", "50", *options, "--yes", "--json").json
+        assert set(told["value"]) == set(PEOPLE)
+        assert all(len(entries) <= 5 for entries in told["value"].values())
 
 
-def test_what_lists_lose_is_said_by_who_looks(cli, table) -> None:
-    told = cli("neighbours", table, *METHODS["direct"], "--yes", "--json").json
-    assert told["losses"] == {
+def test_what_lists_lose_is_said_by_who_looks(cli) -> None:
+    def losses(method: str) -> dict:
+        words = [*METHODS[method], "--count", "6", "--json"]
+        return cli("plan", "neighbours", *words).json["losses"]
+
+    assert losses("direct") == {
         "one_other_person": "1",
         "all_others_together": "4",  # 1/4 + 5 * 3/4
         "reader_of_all_lists": "7.75",  # 1/4 + 10 * 3/4
     }
-    told = cli("neighbours", table, *METHODS["blip"], "--yes", "--json").json
-    assert told["losses"] == {"anyone": "1"}
-    told = cli("neighbours", table, *METHODS["capped"], "--yes", "--json").json
-    assert set(told["losses"].values()) == {"2"}
-    told = cli("neighbours", table, *METHODS["gossip"], "--yes", "--json").json
-    assert set(told["losses"].values()) == {"4"}  # whom one meets depends on what others saw
+    assert losses("sketches") == {"anyone": "1"}
+    assert set(losses("capped").values()) == {"2"}
+    assert set(losses("gossip").values()) == {"4"}  # whom one meets depends on what others saw
 
 
 def test_each_direct_list_has_noise_of_its_own(table) -> None:
@@ -354,7 +342,7 @@ def test_each_direct_list_has_noise_of_its_own(table) -> None:
 @pytest.mark.parametrize("form", ["json", "html", "md", "txt"])
 def test_a_card_in_every_form(cli, table, tmp_path, method, form) -> None:
     path = tmp_path / f"card.{form}"
-    ended = cli("neighbours", table, *METHODS[method], "--yes", "--json", "--card", path)
+    ended = cli("release", "neighbours", table, *METHODS[method], "--yes", "--json", "--card", path)
     assert ended.json["card"] == str(path)
     text = path.read_text(encoding="utf-8")
     assert CANARY not in text + ended.out + ended.err
@@ -364,7 +352,7 @@ def test_a_card_in_every_form(cli, table, tmp_path, method, form) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_cards_can_be_rebuilt_from_their_event(cli, table, method) -> None:
-    told = cli("neighbours", table, *METHODS[method], "--yes", "--json").json
+    told = cli("release", "neighbours", table, *METHODS[method], "--yes", "--json").json
     card = Card.from_json(json.dumps(told["card"]))
     assert problems(card) == []
     cheaper = PerItemDP(Spread(card.release_event().loss.overall - 1))
@@ -384,7 +372,7 @@ def test_the_known_names_are_those_of_the_tasks(table) -> None:
 
 
 def test_cards_of_other_mechanisms_are_left_to_others(cli, table) -> None:
-    told = cli("neighbours", table, "--epsilon", "1", "--yes", "--json").json
+    told = cli("release", "neighbours", table, "--epsilon", "1", "--yes", "--json").json
     card = Card.from_json(json.dumps(told["card"]))
     event = card.event | {"mechanism": "discrete-laplace"}
     assert problems(card.model_copy(update={"event": event})) is None
@@ -394,14 +382,13 @@ def test_cards_of_other_mechanisms_are_left_to_others(cli, table) -> None:
     "words",
     [
         ["release", "similarity", "{}", "--pair", "ann,bob"],
-        ["neighbours", "{}", "--method", "direct"],
-        ["neighbours", "{}", "--method", "gossip"],
-        ["recommend", "{}", "--method", "direct"],
+        ["release", "neighbours", "{}", "--method", "direct"],
+        ["release", "neighbours", "{}", "--method", "gossip"],
     ],
     ids=" ".join,
 )
 def test_exact_sizes_are_named_as_unprotected(cli, table, words) -> None:
-    words = [word.replace("{}", str(table)) for word in words] + gateway(words)
+    words = [word.replace("{}", str(table)) for word in words]
     scopes = [
         cli(*words, "--epsilon", "1", "--norms", norms, "--yes", "--json").json["card"]["scope"]
         for norms in ("public", "private")
@@ -448,9 +435,8 @@ WRITERS = {
         "--norms",
         "public",
     ],
-    **{method: ["neighbours", "{}", *options] for method, options in METHODS.items()},
-    "gossiped sizes": ["neighbours", "{}", *METHODS["capped"], "--norms", "public"],
-    "recommend": ["recommend", "{}", "--epsilon", "1", "--trusted-gateway"],
+    **{method: ["release", "neighbours", "{}", *options] for method, options in METHODS.items()},
+    "gossiped sizes": ["release", "neighbours", "{}", *METHODS["capped"], "--norms", "public"],
 }
 
 
@@ -511,7 +497,7 @@ def test_card_verify_catches_a_tampered_card(cli, written, tamper, problem) -> N
 
 def test_who_must_be_trusted(cli, table) -> None:
     def against(*options: str) -> str:
-        told = cli("neighbours", table, *options, "--yes", "--json").json
+        told = cli("release", "neighbours", table, *options, "--yes", "--json").json
         return " ".join(told["card"]["scope"]["not_against"])
 
     assert "they see raw profiles and are trusted" in against(*METHODS["direct"])
@@ -519,8 +505,8 @@ def test_who_must_be_trusted(cli, table) -> None:
 
 
 def test_the_card_of_direct_lists_speaks_of_whom_its_loss_is_about(cli, table) -> None:
-    told = cli("neighbours", table, *METHODS["direct"], "--yes", "--json").json
-    card, people = told["card"], told["people"]
+    told = cli("release", "neighbours", table, *METHODS["direct"], "--yes", "--json").json
+    card, people = told["card"], len(told["value"])
     losses = Direct(Similarity(epsilon=1), 1).losses(people)
     assert card["scope"]["observer"].startswith("Anyone who reads all lists")
     assert card["promise"]["epsilon"] == show_nano(losses["reader of all lists"] or 0)
@@ -528,64 +514,6 @@ def test_the_card_of_direct_lists_speaks_of_whom_its_loss_is_about(cli, table) -
         f"to all others together {show_nano(losses['all others together'] or 0)}"
         in (card["scope"]["protected"])
     )
-
-
-# Recommendations
-
-
-def test_recommendations(cli, table) -> None:
-    options = ["--k", "3", "--n-items", "2", "--epsilon", "100", "--yes", "--json"]
-    ended = cli("recommend", table, *options, "--trusted-gateway")
-    told = ended.json
-    assert (ended.code, told["schema"]) == (0, "recommend/1")
-    assert set(told["lists"]) == set(PEOPLE)
-    owned = {person: set(ITEMS[u % 2 : 6 : 2]) for u, person in enumerate(PEOPLE)}
-    for person, entries in told["lists"].items():
-        assert len(entries) <= 2
-        assert not {entry["item"] for entry in entries} & owned[person]
-    assert CANARY not in ended.out
-
-
-def test_recommendations_are_not_called_protected(cli, table) -> None:
-    ended = cli("recommend", table, "--epsilon", "1", "--trusted-gateway", "--yes", "--json")
-    told = ended.json
-    assert told["items_protected"] is False
-    assert "raw profiles" in told["warning"]
-    assert "warning: the recommended items are not covered by the guarantee" in ended.err
-    card = Card.from_json(json.dumps(told["card"]))
-    assert card.title.startswith("Neighbours behind recommendations, not the recommendations")
-    assert "not the recommendations" in card.scope.observer
-    assert card.scope.not_against[0].startswith("whoever sees the recommendations")
-    assert problems(card) == []
-
-
-@pytest.mark.parametrize("agreed", [[], ["--yes"]], ids=["asking", "agreed"])
-def test_recommendations_need_a_trusted_gateway(cli, table, monkeypatch, agreed) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(recommending, "search", lambda *_: pytest.fail("spent"))
-        ended = cli("recommend", table, "--epsilon", "1", "--json", *agreed)
-    assert (ended.code, ended.json["schema"]) == (2, "error/1")
-    assert "--trusted-gateway" in ended.err.splitlines()[0]
-    assert "not covered by the guarantee" in ended.err
-    spelled = following(ended)
-    assert {"--trusted-gateway", "--yes"} <= set(spelled)
-    assert cli(*spelled).code == 0
-
-
-def test_on_a_terminal_the_gateway_is_needed_and_the_question_stays(
-    cli, table, monkeypatch
-) -> None:
-    monkeypatch.setattr(recommending, "somebody_to_ask", lambda: True)
-    ended = cli("recommend", table, "--epsilon", "1")
-    assert ended.code == 2
-    assert following(ended)[-1] == "--trusted-gateway"
-    assert "--yes" not in following(ended)
-
-
-def test_the_help_says_that_items_are_not_covered(cli) -> None:
-    told = " ".join(cli("recommend", "--help").out.split())
-    assert "items are not covered by the guarantee" in told
-    assert "--trusted-gateway" in told
 
 
 # Wrong usage
@@ -613,9 +541,9 @@ def test_the_help_says_that_items_are_not_covered(cli) -> None:
         ["--epsilon", "1", "--max-contacts", "1"],
         ["--epsilon", "1", "--method", "gossip", "--total-epsilon", "1"],
         ["--epsilon", "8", "--method", "gossip", "--total-epsilon", "1", "--max-contacts", "9"],
-        ["--epsilon", "1", "--method", "blip", "--measure", "overlap"],
-        ["--epsilon", "1", "--method", "blip", "--norms", "public"],
-        ["--epsilon", "1", "--method", "blip", "--profile-size", "0"],
+        ["--epsilon", "1", "--method", "sketches", "--measure", "overlap"],
+        ["--epsilon", "1", "--method", "sketches", "--norms", "public"],
+        ["--epsilon", "1", "--method", "sketches", "--profile-size", "0"],
         ["--epsilon", "1", "--seed", "1"],
         ["--epsilon", "1", "--columns", "one"],
         ["--epsilon", "1", "--columns", "who,what"],
@@ -628,11 +556,10 @@ def test_the_help_says_that_items_are_not_covered(cli) -> None:
     ],
     ids=lambda options: " ".join(options) or "nothing",
 )
-@pytest.mark.parametrize("name", ["neighbours", "recommend"])
-def test_wrong_options(cli, table, monkeypatch, name, options) -> None:
+def test_wrong_options(cli, table, monkeypatch, options) -> None:
     monkeypatch.chdir(table.parent)
     before = table.read_bytes()
-    ended = cli(name, "club.csv", *options, "--yes", *gateway([name]))
+    ended = cli("release", "neighbours", "club.csv", *options, "--yes")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("error: ")
     assert CANARY not in ended.err
@@ -643,14 +570,17 @@ def test_wrong_options(cli, table, monkeypatch, name, options) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ([], "neighbours needs --epsilon"),
+        ([], "--epsilon must be given: what an item of weight 1 may lose"),
         (["--epsilon", "lots"], "--epsilon must be a finite number, got 'lots'"),
-        (["--epsilon", "1e-30"], "epsilon must be at least 0.000000954"),
-        (["--epsilon", "1e-30", "--method", "direct"], "epsilon must be at least 0.00000000373"),
-        (["--epsilon", "1", "--max-contacts", "3"], "--max-contacts is for --method gossip only"),
+        (["--epsilon", "1e-30"], "--epsilon must be at least 0.000000954"),
+        (["--epsilon", "1e-30", "--method", "direct"], "--epsilon must be at least 0.00000000373"),
+        (
+            ["--epsilon", "1", "--max-contacts", "3"],
+            "--max-contacts must be left out unless the method is gossip, got 3",
+        ),
         (
             ["--method", "gossip", "--total-epsilon", "1"],
-            "--total-epsilon needs --max-contacts",
+            "--total-epsilon must be given with max-contacts",
         ),
         (
             ["--epsilon", "8", "--method", "gossip", "--total-epsilon", "1", "--max-contacts", "9"],
@@ -658,16 +588,16 @@ def test_wrong_options(cli, table, monkeypatch, name, options) -> None:
         ),
         (
             ["--epsilon", "1", "--norms", "public", "--weighting", "product"],
-            "--norms and --weighting cannot be used with --method blip",
+            "--norms must be left out for sketches, which estimate the cosine; direct and gossip "
+            "take it, got 'public'",
         ),
-        (["--epsilon", "1", "--population", "3"], "--population is for --dry-run only"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_is_wrong_is_said(cli, table, options, sentence) -> None:
-    lines = cli("neighbours", table, *options, "--yes").err.splitlines()
+    lines = cli("release", "neighbours", table, *options, "--yes").err.splitlines()
     assert lines[0] == f"error: {sentence}"
-    assert lines[-1] == "  next: reticent neighbours --help"
+    assert lines[-1] == "  next: reticent release neighbours --help"
 
 
 @pytest.mark.parametrize(
@@ -679,21 +609,24 @@ def test_what_is_wrong_is_said(cli, table, options, sentence) -> None:
     ],
 )
 def test_the_least_epsilon_works(cli, table, least, options) -> None:
-    assert cli("neighbours", table, "--epsilon", least, *options, "--dry-run").code == 0
+    assert cli("release", "neighbours", table, "--epsilon", least, *options, "--dry-run").code == 0
     smaller = str(Fraction(least) / 2)
-    ended = cli("neighbours", table, "--epsilon", smaller, *options, "--dry-run")
+    ended = cli("release", "neighbours", table, "--epsilon", smaller, *options, "--dry-run")
     assert f"epsilon must be at least {least}\n" in ended.err
 
 
 def test_tables_without_people_and_directories(cli, tmp_path) -> None:
     path = tmp_path / "films.csv"
     path.write_text("user,item\n")
-    for words in (["neighbours", path], ["release", "similarity", path, "--pair", "ann,bob"]):
+    for words in (
+        ["release", "neighbours", path],
+        ["release", "similarity", path, "--pair", "ann,bob"],
+    ):
         ended = cli(*words, "--epsilon", "1", "--yes")
         assert "films.csv has no people" in ended.err
     (tmp_path / "folder.csv").mkdir()
     for folder in (tmp_path, tmp_path / "folder.csv"):
-        ended = cli("neighbours", folder, "--epsilon", "1", "--yes")
+        ended = cli("release", "neighbours", folder, "--epsilon", "1", "--yes")
         assert (ended.code, "is a directory\n" in ended.err) == (2, True)
 
 
@@ -711,12 +644,12 @@ def test_tables_without_people_and_directories(cli, tmp_path) -> None:
     ],
     ids=["empty", "no header", "no item", "nobody", "one", "short", "long", "not text"],
 )
-@pytest.mark.parametrize("words", [["neighbours"], ["recommend"], ["release", "similarity"]])
+@pytest.mark.parametrize("words", [["release", "neighbours"], ["release", "similarity"]])
 def test_bad_tables_are_a_sentence_without_data(cli, tmp_path, words, text) -> None:
     path = tmp_path / "bad.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     names = ["--pair", "ann,bob"] if "similarity" in words else []
-    ended = cli(*words, path, *names, "--epsilon", "1", "--yes", *gateway(words))
+    ended = cli(*words, path, *names, "--epsilon", "1", "--yes")
     assert (ended.code, ended.out) == (2, "")
     assert "error: " in ended.err
     assert "bad.csv" in ended.err or "--pair must be" in ended.err
@@ -732,19 +665,18 @@ def test_odd_weights_give_a_sensible_result(cli, tmp_path, method, weight) -> No
     path.write_text("user,item,weight\n" + "\n".join([*lines, *lines, "ann,Solaris,1"]) + "\n")
     (tmp_path / "people.txt").write_text("\n".join(PEOPLE))
     words = ["--people", tmp_path / "people.txt", "--yes", "--json"]
-    for name in ("neighbours", "recommend"):
-        ended = cli(name, path, *METHODS[method], *words, *gateway([name]))
-        assert ended.code == 0, ended.err
-        assert set(ended.json["lists"]) == set(PEOPLE)
-        assert "NaN" not in ended.out
-        assert "Infinity" not in ended.out
+    ended = cli("release", "neighbours", path, *METHODS[method], *words)
+    assert ended.code == 0, ended.err
+    assert set(ended.json["value"]) == set(PEOPLE)
+    assert "NaN" not in ended.out
+    assert "Infinity" not in ended.out
 
 
 def test_two_people(cli, tmp_path) -> None:
     path = tmp_path / "two.csv"
     path.write_text("user,item\nann,Heat\nbob,Up\n")
     for options in METHODS.values():
-        ended = cli("neighbours", path, *options, "--yes", "--json")
+        ended = cli("release", "neighbours", path, *options, "--yes", "--json")
         assert ended.code == 0
         assert "every item counts in full" in ended.err
 
@@ -760,17 +692,17 @@ def test_names_cannot_drive_the_terminal(cli, table) -> None:
 def test_a_missing_extra_is_found_before_anything_is_spent(cli, table, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    monkeypatch.setattr(command, "search", lambda *_: pytest.fail("spent"))
+    monkeypatch.setattr("reticent.queries.run.answer_once", lambda *_, **__: pytest.fail("spent"))
     out = table.with_name("lists.parquet")
-    ended = cli("neighbours", table, "--epsilon", "1", "--yes", "--out", out)
+    ended = cli("release", "neighbours", table, "--epsilon", "1", "--yes", "--out", out)
     assert ended.code == 4
     assert "reticent[arrow]" in ended.err
-    ended = cli("neighbours", out, "--epsilon", "1", "--yes")
+    ended = cli("release", "neighbours", out, "--epsilon", "1", "--yes")
     assert ended.code == 4
 
 
 def test_epsilon_is_read_exactly(cli, table) -> None:
-    told = cli("neighbours", table, "--epsilon", "1/3", "--yes", "--json").json
+    told = cli("release", "neighbours", table, "--epsilon", "1/3", "--yes", "--json").json
     event = Card.from_json(json.dumps(told["card"])).release_event()
     assert Fraction(event.parameters["epsilon"]) == Fraction(1, 3)
     assert event.loss.overall == 333_333_334  # rounded up

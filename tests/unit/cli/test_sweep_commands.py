@@ -146,7 +146,10 @@ def test_a_plot(cli, here, name) -> None:
         ((*SWEEPS["histogram"], "--epsilon", "1:10"), "--epsilon is no range"),
         ((*SWEEPS["histogram"], "--epsilon", "10:1:log"), "must go from less to more"),
         (("sweep", "similarity", "--epsilon", "0.000000001"), "epsilon must be at least"),
-        (("sweep", "similarity", "--norms", "none"), "--norms none goes with --measure overlap"),
+        (
+            ("sweep", "similarity", "--norms", "none"),
+            "--norms must be 'none' for overlap",
+        ),
         ((*SWEEPS["percentile"], "--way", "adaptive"), "--way adaptive does not go"),
         ((*SWEEPS["influencers"], "--centrality", "degree", "--way", "shifted"), "--way shifted"),
         ((*SWEEPS["tree"], "--depths", "1,x"), "--depths must be whole numbers"),

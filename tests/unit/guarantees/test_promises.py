@@ -42,6 +42,7 @@ SAMPLES: dict[str, list[Scope]] = {
         promises.neighbours_gossip(norms=norms, public=public)
         for norms, public in product(NORMS, PUBLIC)
     ],
+    "read_off_sketches": [promises.read_off_sketches(LISTS, card="cb50")],
     "neighbours_sketches": [promises.neighbours_sketches(public=public) for public in PUBLIC],
     "percentile": [promises.percentile()],
     "profile": [

@@ -29,6 +29,8 @@ DECLARED = {
 }
 ROWS = [(*row[:2], "3", row[2]) for row in PETS]
 TREE = rt.Tree(epsilon=9, target="votes", declare=DECLARED, max_depth=2)
+EVERYBODY = {"people": (("person",), [("ann",), ("bob",), ("cid",), ("dan",)])}
+SKETCHES = rt.Sketches(epsilon=4, profile_size=3, use="items")
 SAMPLES = {
     "counts": (
         rt.Counts(epsilon=1, records=2, upper=10),
@@ -59,6 +61,15 @@ SAMPLES = {
             "items": (("item",), [("Heat",), ("Up",), ("Alien",)]),
         },
     ),
+    "sketches": (SKETCHES, {"profiles": (("person", "item", "weight"), CLUB), **EVERYBODY}),
+    "neighbours": (
+        rt.Neighbours(epsilon=2, k=2),
+        {"profiles": (("person", "item", "weight"), CLUB), **EVERYBODY},
+    ),
+    "recommendations": (
+        rt.Recommendations(n_items=2, k=2),
+        {"items": (("item",), [("Heat",), ("Up",), ("Alien",)])},
+    ),
     "tree": (TREE, {"table": (("age", "pet", "rooms", "votes"), ROWS)}),
     "predict": (
         rt.Predict(proba=True),
@@ -66,7 +77,7 @@ SAMPLES = {
     ),
 }
 """A query and its tables, for each kind."""
-MADE = {"tree": TREE}
+MADE = {"tree": TREE, "sketches": SKETCHES}
 """What makes the artefacts, by kind."""
 KINDS = list(registry.queries())
 PAID = [kind for kind, query in registry.queries().items() if query.pays is not Pays.NOBODY]
@@ -86,7 +97,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def write(kind: str) -> dict[str, Path]:
         found = {}
         for name, one in registry.query_of(kind).inputs.items():
-            if isinstance(one, Artefact):
+            if isinstance(one, Artefact) and one.required:
                 found[name] = tmp_path / f"{name}.json"
                 found[name].write_text(publish.as_json(MADE[one.kind].release(write(one.kind))))
         for name, (heads, rows) in SAMPLES[kind][1].items():
@@ -101,8 +112,10 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 def typed(query: Query, tables: dict[str, Path]) -> list[str]:
     """The query as one types it."""
     words = []
+    first = next(iter(query.inputs))
     for name, path in tables.items():
-        words += [str(path)] if query.inputs[name].required else [f"--{name}", str(path)]
+        alone = query.inputs[name].required or name == first
+        words += [str(path)] if alone else [f"--{name}", str(path)]
     for name, value in query.to_plain().items():
         if name != "kind" and value not in (None, False):
             option = f"--{name.replace('_', '-')}"
@@ -134,8 +147,8 @@ def released(query: Query, tables: dict[str, Path]):
 
 
 def command(kind: str) -> list[str]:
-    """What is typed before the files."""
-    return ["release", kind] if kind in PAID else [kind]
+    """The command of a kind."""
+    return [*registry.query_of(kind).verb.split(), kind]
 
 
 def promise(card: dict) -> dict:

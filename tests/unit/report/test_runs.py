@@ -219,14 +219,15 @@ def test_a_card_in_its_own_file_is_found_beside_the_run(kept) -> None:
 
 def test_recommendations_themselves_are_not_shown(kept) -> None:
     fields = {
-        "schema": "recommend/1",
-        "warning": "not covered by the guarantee",
-        "lists": {"ann": [{"rank": 1, "item": "canary-77"}]},
-        "k": 3,
+        "schema": "answer/1",
+        "query": {"kind": "recommendations", "k": 3},
+        "notes": ["not covered by the guarantee"],
+        "value": {"ann": [{"rank": 1, "item": "canary-77"}]},
     }
     found = section(kept(fields))
     assert "canary-77" not in str(found)
-    assert found.words == ["Not covered by the guarantee.", "They are not shown here."]
+    assert "not shown here" in found.words[0]
+    assert "not covered by the guarantee" in str(found)
 
 
 def test_predictions_of_rows_that_nothing_protects_are_not_shown(kept) -> None:
@@ -264,7 +265,7 @@ def test_a_plan_does_not_tell_what_a_budget_has_left_nor_what_it_lacks(kept) -> 
 
 def test_lists_and_records_become_tables_and_long_ones_are_cut(kept) -> None:
     fields = {
-        "schema": "neighbours/1",
+        "schema": "answer/1",
         "lists": {f"p{n}": [{"rank": 1, "peer": "bob", "score": 0.5}] for n in range(300)},
         "deep": {"a": {"b": {"c": 1}}},
         "odd": [],

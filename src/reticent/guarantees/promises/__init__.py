@@ -22,6 +22,7 @@ from reticent.guarantees.promises.profiles import (
     neighbours_gossip,
     neighbours_sketches,
     profile,
+    read_off_sketches,
     similarity,
 )
 from reticent.guarantees.promises.service import (
@@ -55,6 +56,7 @@ __all__ = [
     "profile",
     "public_lists",
     "quantile",
+    "read_off_sketches",
     "service_histogram",
     "service_profile",
     "service_similarity",

@@ -131,6 +131,16 @@ def neighbours_sketches(*, public: str) -> Scope:
     )
 
 
+def read_off_sketches(sketches: Scope, *, card: str) -> Scope:
+    """What is computed from released sketches: their own promise, of which ``card`` speaks."""
+    return sketches.model_copy(
+        update={
+            "protected": f"{sketches.protected}, as the card of the sketches promises ({card}): "
+            "nothing but the sketches and public lists was read",
+        }
+    )
+
+
 def behind_recommendations(lists: Scope) -> Scope:
     """The promise of neighbour lists, where it could be taken for one of recommendations."""
     return lists.model_copy(

@@ -2,7 +2,7 @@
 
 Theory    docs/theory/neighbours.md, Theorem 2 (the loss); docs/theory/clustering.md, Theorem 1
           (a run), Theorem 2 (cap); docs/theory/blip.md, Theorem 2 (weights by sampling)
-Not here  the mathematics (tasks/), the command (neighbours.py).
+Not here  the mathematics (tasks/), the query (neighbours.py).
 
 What a list loses depends on who looks. The direct method draws noise anew for each list, so one
 other person sees one score about you, all others together see one each, and whoever reads the whole
@@ -16,8 +16,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
-
-from reticent.cli.release import overlap_noise
 
 if TYPE_CHECKING:
     from reticent.data.profiles import Profiles
@@ -33,11 +31,10 @@ Step: TypeAlias = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Found:
-    """Lists of neighbours and the event that accounts for them."""
+    """Lists of neighbours."""
 
     peers: Any
     scores: Any
-    event: Event
 
 
 class Method(ABC):
@@ -119,7 +116,7 @@ class Direct(Method):
     def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
         """All pairs at once."""
         found = self.similarity.neighbours(profiles, self.k, source=source, progress=step)
-        return Found(found.peers, found.scores, found.event)
+        return Found(found.peers, found.scores)
 
     def utility(self) -> Utility:
         """That of one comparison."""
@@ -127,7 +124,7 @@ class Direct(Method):
 
     def overlap_noise(self) -> float:
         """That of one comparison."""
-        return overlap_noise(self.similarity).mean_absolute_error or 0.0
+        return self.similarity.overlap_noise().mean_absolute_error or 0.0
 
     def how(self) -> How:
         """That of one comparison."""
@@ -172,7 +169,7 @@ class Gossiped(Method):
     def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
         """All rounds."""
         found = self.gossip.cluster(profiles, source=source, progress=step)
-        return Found(found.peers, found.scores, found.event)
+        return Found(found.peers, found.scores)
 
     def utility(self) -> Utility:
         """That of one meeting."""
@@ -180,7 +177,7 @@ class Gossiped(Method):
 
     def overlap_noise(self) -> float:
         """That of one meeting."""
-        return overlap_noise(self.gossip.comparison).mean_absolute_error or 0.0
+        return self.gossip.comparison.overlap_noise().mean_absolute_error or 0.0
 
     def how(self) -> How:
         """That of one meeting."""
@@ -222,7 +219,7 @@ class Published(Method):
         """One publication, then all pairs."""
         sketches = self.blip.publish(profiles, source)
         found = sketches.nearest(min(self.k, len(profiles) - 1))
-        return Found(found.peers, found.scores, sketches.event)
+        return Found(found.peers, found.scores)
 
     def utility(self) -> Utility:
         """That of the filters."""

@@ -1,4 +1,4 @@
-"""Cards of similarity and of neighbour lists: making them, and checking them against their event.
+"""Cards of similarity and of neighbour lists, checked against their event.
 
 Not here  whether a card's words follow from its event (guarantees/card.py), cards of mechanisms
           (mechanisms/verification.py), what the methods say (neighbour_methods.py).
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reticent.cli.neighbour_methods import Direct, Found, Gossiped, Method, Published
 from reticent.errors import CardError, ParameterError
+from reticent.queries.neighbour_methods import Direct, Gossiped, Method, Published
 
 if TYPE_CHECKING:
     from reticent.guarantees import Event, PerItemDP
@@ -19,24 +19,6 @@ if TYPE_CHECKING:
 _DIRECT = "similarity-neighbours"  # what Similarity.neighbours calls its events
 _PAIRS = "similarity-pairs"  # of several
 KNOWN = ("similarity", _PAIRS, _DIRECT, "gossip", "blip")  # other cards need not load tasks
-
-
-def card_of(
-    title: str, method: Method, found: Found, people: int, public: str, **others: Any
-) -> Card:
-    """The card of lists of neighbours; ``public`` is what it says is public of the table.
-
-    ``others`` as for ``make_card``.
-    """
-    from reticent.guarantees.card import make_card
-
-    facts = {
-        "scope": method.scope(people, public),
-        "how": method.how(),
-        "utility": method.utility(),
-        "evidence": method.evidence(),
-    }
-    return make_card(title, found.event, **(facts | others))
 
 
 def rebuilt(event: Event) -> tuple[Method | Similarity, PerItemDP]:
@@ -86,3 +68,11 @@ def problems(card: Card) -> list[str] | None:
         >= set(described.evidence().assumptions),
     }
     return card.problems() + [problem for problem, holds in checks.items() if not holds]
+
+
+def recomputed(card: Card) -> list[str]:
+    """What on a card does not hold, whichever of our mechanisms its event names."""
+    from reticent.mechanisms.verification import verify
+
+    found = problems(card)
+    return verify(card) if found is None else found

@@ -1,0 +1,319 @@
+"""For everybody the most similar others.
+
+Theory    docs/theory/neighbours.md, Theorem 2 (the loss); docs/theory/blip.md, Theorem 2;
+          docs/theory/clustering.md, Theorems 1 and 2
+Not here  what each method loses and says (neighbour_methods.py), the mathematics (tasks/).
+
+From sketches that were released it costs nothing; from profiles everybody pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from reticent.amounts import NANO
+from reticent.errors import ParameterError, require
+from reticent.queries import ranked
+from reticent.queries.base import Answer, Pays, Progress, Public, Query, Shape, Terms
+from reticent.queries.derived import DerivedTerms
+from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Artefact, Input
+from reticent.queries.options import BUDGET, choice, count, option, perhaps
+from reticent.queries.similarity import MEASURES, NORMS, NORMS_HELP, WEIGHTINGS, comparison
+from reticent.queries.sketches import SIZE_HELP
+from reticent.rational import Number
+
+if TYPE_CHECKING:
+    from reticent.guarantees import Event, PerItemDP
+    from reticent.guarantees.card import Evidence, How, Scope, Utility
+    from reticent.noise import Source
+    from reticent.queries.neighbour_methods import Method
+    from reticent.queries.plans import Details
+    from reticent.tasks.charged import Payer
+
+MUCH = 5 * NANO
+"""Nano-epsilon above which a promise to all others together is little."""
+SKETCHES = Artefact(
+    "sketches", "Sketches that `reticent release sketches --out` wrote.", required=False
+)
+_COLUMNS = ("person", "rank", "peer", "score")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbours(Query):
+    """For everybody the k most similar others.
+
+    By sketches: of profiles, everybody's are drawn and paid for; of sketches that were released,
+    this costs nothing. Or by comparing everybody with everybody (direct), or with whom they meet
+    (gossip). Each list is meant for its owner; whoever runs this sees all of them and is trusted.
+    """
+
+    kind: ClassVar[str] = "neighbours"
+    shape: ClassVar[Shape] = Shape.PER_PERSON
+    pays: ClassVar[Pays] = Pays.PERSON
+    counted: ClassVar[str] = "people"
+    inputs: ClassVar[Mapping[str, Input]] = {
+        "profiles": replace(PROFILES, required=False),
+        "sketches": SKETCHES,
+        "people": PEOPLE,
+        "items": ITEMS,
+    }
+
+    epsilon: Number | None = option(
+        "What an item of weight 1 may lose: in all (sketches), or in one comparison (direct, "
+        "gossip). Left out where sketches were released.",
+        perhaps(BUDGET),
+        default=None,
+    )
+    k: int = option("How many neighbours of each person.", count(metavar="K"), default=10)
+    method: str = option(
+        "Compare noisy sketches, published once; everybody with everybody; or meet a few.",
+        choice("sketches", "direct", "gossip"),
+        default="sketches",
+    )
+    total_epsilon: Number | None = option(
+        "For gossip: what an item of weight 1 may lose in all; needs max-contacts.",
+        perhaps(BUDGET),
+        default=None,
+    )
+    max_contacts: int | None = option(
+        "For gossip: how many others one may meet.", perhaps(count(metavar="N")), default=None
+    )
+    profile_size: int = option(f"For sketches: {SIZE_HELP}", count(metavar="N"), default=100)
+    measure: str = option(
+        "For direct and gossip: what to compute.", choice(*MEASURES), default="cosine"
+    )
+    norms: str | None = option(NORMS_HELP, perhaps(choice(*NORMS)), default=None)
+    weighting: str = option(
+        "For direct and gossip: what a common item counts, given both weights.",
+        choice(*WEIGHTINGS),
+        default="min",
+    )
+
+    def check(self) -> None:
+        """Options of one method are not given with another."""
+        gossip = self.method == "gossip"
+        for name in ("total_epsilon", "max_contacts"):
+            value = getattr(self, name)
+            require(gossip or value is None, name, value, "left out unless the method is gossip")
+        split = self.total_epsilon is None or self.max_contacts is not None
+        require(split, "total_epsilon", self.total_epsilon, "given with max-contacts")
+        if self.method == "sketches":
+            usual = {"measure": "cosine", "norms": None, "weighting": "min"}
+            for name, value in usual.items():
+                rule = "left out for sketches, which estimate the cosine; direct and gossip take it"
+                require(getattr(self, name) == value, name, getattr(self, name), rule)
+
+    def paid_by(self, given: Collection[str]) -> Pays:
+        """Nobody, where sketches were released."""
+        return Pays.NOBODY if "sketches" in given else Pays.PERSON
+
+    def terms(self, public: Public) -> Terms:
+        """See ``Query``."""
+        if "sketches" in public.tables:
+            derived = self.method == "sketches" and self.epsilon is None
+            rule = "left out: the sketches were released and paid for"
+            require(derived, "epsilon", self.epsilon, rule)
+            return FromSketches(self, public.tables["sketches"])
+        return NeighboursTerms(self, public, self._method())
+
+    def _method(self) -> Method:
+        from reticent.queries.neighbour_methods import Direct, Gossiped, Published
+        from reticent.queries.sketches import blip
+
+        epsilon = self.epsilon or self.total_epsilon
+        if epsilon is None:
+            raise ParameterError("epsilon", "given: what an item of weight 1 may lose", None)
+        if self.method == "sketches":
+            return Published(blip(epsilon, self.profile_size, "neighbours"), self.k)
+        pair = comparison(epsilon, self.measure, self.norms, self.weighting)
+        if self.method == "direct":
+            return Direct(pair, self.k)
+        from reticent.tasks.clustering import Gossip
+
+        total, most = self.total_epsilon, self.max_contacts
+        return Gossiped(Gossip(similarity=pair, k=self.k, total_epsilon=total, max_contacts=most))
+
+    def facts(self, tables: Mapping[str, Any]) -> Public:
+        """Who there is; one person has no neighbours."""
+        from reticent.data.interactions import TableError
+        from reticent.queries.profile_tables import everybody
+
+        some = "profiles" in tables or "sketches" in tables or "people" in tables or not tables
+        require(some, "data", "others", "with profiles or sketches")
+        alone = "sketches" in tables and "profiles" in tables
+        require(not alone, "data", "profiles and sketches", "with one of the two")
+        found = everybody(tables)
+        if "profiles" in tables and found.count == 1:
+            raise TableError(
+                tables["profiles"].called, "has one person only: there is nobody to compare"
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class NeighboursTerms(Terms):
+    """A ranked list for each person."""
+
+    query: Neighbours
+    known: Public
+    mechanism: Method  # type: ignore[assignment]  # it has all that terms ask for
+    columns: ClassVar[tuple[str, ...]] = _COLUMNS
+
+    @property
+    def people(self) -> int:
+        """How many there are; two, where it is not known."""
+        return self.known.count or 2
+
+    @property
+    def what(self) -> str:
+        """In words."""
+        k = self.query.k if self.known.count is None else min(self.query.k, self.people - 1)
+        by = f"noisy {self.query.measure} ({self.query.method})"
+        return f"the {k} nearest of each person by {by}"
+
+    def loss(self) -> PerItemDP:
+        """To whoever reads all lists."""
+        return self.mechanism.guarantee(self.people)
+
+    def event(self, source: Source) -> Event:
+        """Of lists for so many people."""
+        return self.mechanism.event(self.people, private=source.private)
+
+    def utility(self) -> Utility:
+        """The error of one score."""
+        return self.mechanism.utility()
+
+    def how(self) -> How:
+        """How a score was made."""
+        return self.mechanism.how()
+
+    def evidence(self) -> Evidence:
+        """By what right."""
+        return self.mechanism.evidence()
+
+    def payers(self, limit: int | None) -> list[tuple[Payer, int]] | None:
+        """Everybody, for what a reader of all lists learns."""
+        from reticent.queries.profile_tables import each
+
+        return each(self.known, limit, self.loss().overall)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """From public parameters: what is unknown, what promises little, what is mostly chance."""
+        from reticent.amounts import show_up
+        from reticent.queries.profile_tables import unweighted
+
+        told, asked = list(unweighted(self.known)), self.query
+        losses = self.mechanism.losses(self.people)
+        if self.known.count is None and self.mechanism.losses(None) != losses:
+            told.append("what is lost grows with the number of people, and this is for two")
+        total = losses.get("all others together")
+        if total is not None and total > MUCH:
+            told.append(
+                "all others together learn much; sketches promise the same to everybody: --method "
+                "sketches"
+            )
+        noise = self.mechanism.overlap_noise()
+        if 2 * noise > asked.profile_size:
+            told.append(
+                f"noise of about {show_up(noise, 3)} common items hides who is near whom among "
+                f"profiles of {asked.profile_size} items (--profile-size): ranks are mostly chance"
+            )
+        return tuple(told)
+
+    def details(self) -> Details:
+        """What is lost, by who looks."""
+        from reticent.amounts import show_nano
+        from reticent.guarantees.card import right_at_most
+        from reticent.queries.plans import Details
+
+        losses = {who: nano or 0 for who, nano in self.mechanism.losses(self.people).items()}
+        told = {who: (show_nano(nano), right_at_most(nano)) for who, nano in losses.items()}
+        heads = ("who looks", "epsilon ", "right at most, of 100 ")
+        fields = {"losses": {who.replace(" ", "_"): nano for who, (nano, _) in told.items()}}
+        return Details(heads, tuple((who, *each) for who, each in told.items()), (), fields)
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """Who there is."""
+        return ("who is in the table, and how many",)
+
+    def scope(self) -> Scope:
+        """See ``promises``."""
+        from reticent.queries.profile_tables import declared
+
+        return self.mechanism.scope(self.people, declared(self.known))
+
+    def draw(
+        self, tables: Mapping[str, Any], source: Source, progress: Progress
+    ) -> tuple[Any, Any]:
+        """Places of peers, and their scores."""
+
+        def step(done: int, of: int) -> None:
+            progress(done / max(of, 1))
+
+        found = self.mechanism.find(tables["profiles"].profiles, source, step)
+        return found.peers, found.scores
+
+    def show(self, kept: tuple[Any, Any]) -> dict[str, list[dict[str, Any]]]:
+        """Lists by person."""
+        names = self.known.names or ()
+        return ranked.shown(names, *kept, names, "peer")
+
+    def rows(self, value: Any) -> list[tuple[Any, ...]]:
+        """One for each peer, by person and rank."""
+        return ranked.rows(value)
+
+
+@dataclass(frozen=True, slots=True)
+class FromSketches(DerivedTerms):
+    """Lists that are read off sketches."""
+
+    query: Neighbours
+    sketches: Answer
+    columns: ClassVar[tuple[str, ...]] = _COLUMNS
+
+    @property
+    def mechanism(self) -> Any:  # type: ignore[override]
+        """That of the sketches."""
+        return self.sketches.terms.mechanism
+
+    @property
+    def parent(self) -> Answer:
+        """The sketches."""
+        return self.sketches
+
+    @property
+    def what(self) -> str:
+        """In words."""
+        return f"the {self.query.k} nearest of each person by published sketches"
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The sketches were released."""
+        return ("the sketches, which were released, with their card",)
+
+    def scope(self) -> Scope:
+        """See ``promises``."""
+        from reticent.guarantees import promises
+
+        return promises.read_off_sketches(self.sketches.card.scope, card=self.sketches.card.id)
+
+    def derive(self, tables: Mapping[str, Any], progress: Progress) -> tuple[Any, Any]:
+        """Places of peers, and their scores."""
+        from reticent.queries.sketches import published
+
+        held = published(self.sketches)
+        found = held.nearest(min(self.query.k, max(len(held) - 1, 1)))
+        return found.peers, found.scores
+
+    def show(self, kept: tuple[Any, Any]) -> dict[str, list[dict[str, Any]]]:
+        """Lists by person."""
+        names = list(self.sketches.value)
+        return ranked.shown(names, *kept, names, "peer")
+
+    def rows(self, value: Any) -> list[tuple[Any, ...]]:
+        """One for each peer, by person and rank."""
+        return ranked.rows(value)

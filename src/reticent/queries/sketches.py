@@ -1,0 +1,165 @@
+"""A noisy sketch of each person's items, published once and compared for nothing.
+
+Theory    docs/theory/blip.md, Theorem 2 (weights by sampling), Theorem 4 (how many bits)
+Not here  the filters (tasks/blip.py), what is read off them (neighbours.py, recommendations.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from reticent.errors import ParameterError, require
+from reticent.queries.base import Answer, Pays, Progress, Public, Query, Shape, Terms
+from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Input
+from reticent.queries.options import BUDGET, at_least, choice, count, option
+from reticent.rational import Number, budget
+
+if TYPE_CHECKING:
+    from reticent.guarantees import Event
+    from reticent.guarantees.card import Scope
+    from reticent.noise import Source
+    from reticent.tasks.blip import Blip
+    from reticent.tasks.blip import Sketches as Published
+    from reticent.tasks.charged import Payer
+
+LOAD = 100
+"""Bits for each item of a profile, where single items are read off: 1 in 100 others looks held."""
+SIZE_HELP = "How many items a profile is expected to have. Do not count them."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sketches(Query):
+    """A noisy sketch of each person's items.
+
+    Sketches are published once. What is computed from them costs nothing more: neighbours,
+    recommendations. An item of weight v loses at most v times epsilon, to anybody.
+    """
+
+    kind: ClassVar[str] = "sketches"
+    shape: ClassVar[Shape] = Shape.PER_PERSON
+    pays: ClassVar[Pays] = Pays.PERSON
+    counted: ClassVar[str] = "people"
+    inputs: ClassVar[Mapping[str, Input]] = {
+        "profiles": PROFILES,
+        "people": PEOPLE,
+        "items": ITEMS,
+    }
+
+    epsilon: Number = option("What an item of weight 1 may lose, in all.", BUDGET)
+    profile_size: int = option(SIZE_HELP, count(metavar="N"), default=100)
+    use: str = option(
+        "What will be read off them, which decides how long they are: who is near whom, or which "
+        "items somebody may have.",
+        choice("neighbours", "items"),
+        default="neighbours",
+    )
+
+    def terms(self, public: Public) -> SketchesTerms:
+        """See ``Query``."""
+        return SketchesTerms(self, public, blip(self.epsilon, self.profile_size, self.use))
+
+    def facts(self, tables: Mapping[str, Any]) -> Public:
+        """Who there is."""
+        from reticent.queries.profile_tables import everybody
+
+        return everybody(tables)
+
+    def restore(self, value: Any) -> dict[str, str]:
+        """Names and hexadecimal digits, as long as these options make them."""
+        digits = blip(self.epsilon, self.profile_size, self.use).bits // 4
+        good = isinstance(value, dict) and len(value) > 0
+        require(good, "value", "another", "sketches by person")
+        for name, sketch in value.items():
+            proper = isinstance(sketch, str) and len(sketch) == digits and sketch.isascii()
+            if not (proper and isinstance(name, str)):
+                raise ParameterError("value", f"{digits} digits for each person", "others")
+            bytes.fromhex(sketch)
+        return dict(value)
+
+    def told_by(self, value: Any) -> Public:
+        """The people."""
+        return Public(len(value), list(value), declared=True)
+
+
+def blip(epsilon: Number, profile_size: int, use: str) -> Blip:
+    """The filters, by public facts alone."""
+    from reticent.tasks.blip import MOST_BITS, Blip
+
+    at_least(budget(epsilon, "epsilon"), Fraction(1, 1 << 20))
+    if use == "neighbours":
+        return Blip.fitted(epsilon=epsilon, profile_size=profile_size)
+    bits = 64 * math.ceil(min(LOAD * profile_size, MOST_BITS) / 64)
+    return Blip(epsilon=epsilon, bits=bits)
+
+
+@dataclass(frozen=True, slots=True)
+class SketchesTerms(Terms):
+    """A row of bits for each person."""
+
+    query: Sketches
+    known: Public
+    mechanism: Blip  # type: ignore[assignment]  # it has all that terms ask for
+    columns: ClassVar[tuple[str, ...]] = ("person", "sketch")
+
+    @property
+    def what(self) -> str:
+        """In words."""
+        return f"a noisy sketch of each person's items, {self.mechanism.bits:,} bits long"
+
+    def event(self, source: Source) -> Event:
+        """The event of sketches for so many people."""
+        return self.mechanism.event(self.known.count or 0, private=source.private)
+
+    def payers(self, limit: int | None) -> list[tuple[Payer, int]] | None:
+        """Everybody."""
+        from reticent.queries.profile_tables import each
+
+        return each(self.known, limit, self.mechanism.guarantee().overall)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What counts where there are no weights."""
+        from reticent.queries.profile_tables import unweighted
+
+        return unweighted(self.known)
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """Who there is, the size that was expected."""
+        return ("whose sketches there are", "how many items a profile was expected to have")
+
+    def scope(self) -> Scope:
+        """See ``promises``."""
+        from reticent.guarantees import promises
+        from reticent.queries.profile_tables import declared
+
+        return promises.neighbours_sketches(public=declared(self.known))
+
+    def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> list[str]:
+        """Hexadecimal digits for each person."""
+        words = self.mechanism.publish(tables["profiles"].profiles, source).words
+        return [row.astype("<u8").tobytes().hex() for row in words]
+
+    def show(self, kept: list[str]) -> dict[str, str]:
+        """Sketches by person."""
+        return dict(zip(self.known.names or (), kept, strict=True))
+
+    def rows(self, value: dict[str, str]) -> list[tuple[Any, ...]]:
+        """One for each person, by name."""
+        return list(value.items())
+
+
+def published(answer: Answer) -> Published:
+    """The filters of an answer, to be read."""
+    import numpy as np
+
+    from reticent.tasks.blip import Sketches as Published
+
+    mechanism: Any = answer.terms.mechanism
+    packed = b"".join(bytes.fromhex(sketch) for sketch in answer.value.values())
+    words = np.frombuffer(packed, dtype="<u8").reshape(len(answer.value), -1).astype(np.uint64)
+    return Published(words, answer.card.release_event(), mechanism)
