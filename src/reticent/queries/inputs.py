@@ -62,6 +62,13 @@ class Input(ABC):
         ``called`` is what the query calls it, ``columns`` has the columns of roles.
         """
 
+    def decides(self, read: Any) -> Any:
+        """What of a public input decides the answer, as plain data: a key is good for no other.
+
+        Nothing of what is private, nor of what the event of a release says anyway.
+        """
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Table(Input):
@@ -81,6 +88,14 @@ class Table(Input):
         from reticent.queries.binding import read_table
 
         return read_table(self, called, held, columns)
+
+    def decides(self, read: Any) -> Any:
+        """The rows of a public table, in their order."""
+        if not self.public:
+            return None
+        return {
+            role: [str(cell) for cell in cells.tolist()] for role, cells in read.columns.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +147,10 @@ class CatalogueTable(Input):
         from reticent.queries.profile_tables import read_catalogue_of
 
         return read_catalogue_of(called, held)
+
+    def decides(self, read: Any) -> Any:
+        """All of it."""
+        return read.sha256
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reticent.amounts import nano_down
-from reticent.errors import BudgetExceeded, require
+from reticent.errors import BudgetExceeded, ParameterError, require
 from reticent.guarantees import canonical
 from reticent.guarantees.card import Card, make_card
 from reticent.ledger import Ledger, open_ledger
@@ -92,9 +92,11 @@ def release(
         require(key is None, "key", "one", "left out where there is no ledger to keep an answer")
         return ready.answer(ready.draw(), None)
     with _opened(ledger) as book:
-        payers = payers_of(query, terms, given.held, data_set, total)
+        due = payers_of(query, terms, given.held, data_set, total)
+        if not due:  # nothing is released that nobody pays for
+            raise ParameterError("data", "with people who can be charged", "others")
         own = new_key() if key is None else key
-        return ready.charged(book, payers or [], own, principal, columns)
+        return ready.charged(book, due, own, principal, columns)
 
 
 def _read(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
@@ -213,7 +215,13 @@ class _Ready:
             self.told.charged(key)
             return self.draw(), self.card(most_spent(book, payers)).to_json()
 
-        asked = canonical([self.query.to_plain(), dict(sorted((columns or {}).items()))])
+        public = {
+            name: one.decides(self.tables[name])
+            for name, one in self.query.inputs.items()
+            if name in self.tables
+        }
+        roles = dict(sorted((columns or {}).items()))
+        asked = canonical([self.query.to_plain(), roles, public])
         try:
             found = answer_once(
                 self.event,

@@ -261,3 +261,23 @@ def test_options_have_one_value_each() -> None:
     for wrong in ({"epsilon": 0}, {"q": 1}, {"upper": -1}, {"step": 0}, {"upper": "x"}):
         with pytest.raises(ParameterError, match=f"^{next(iter(wrong))} must be"):
             rt.Quantile(**{"epsilon": 1, "upper": 9, **wrong})
+
+
+def test_a_key_is_good_for_one_public_table(files) -> None:
+    """Else an answer would be repeated under the names of another list."""
+    query, tables = SAMPLES["counts"][0], files("counts")
+    given = {"ledger": "l.db", "key": "1", "data_set": "x"}
+    first = query.release(tables, **given)
+    assert query.release(tables, **given).value == first.value
+    (tables["categories"]).write_text("category\neast\nwest\n")
+    with pytest.raises(rt.ReticentError, match="key"):
+        query.release(tables, **given)
+    tables = files("similarity")
+    asked, given = rt.Similarity(epsilon=1), {"ledger": "l.db", "key": "2"}
+    first, other = (
+        {**tables, "pairs": {"person": ["ann", left], "other": [right, "dan"]}}
+        for left, right in (("cid", "bob"), ("bob", "cid"))
+    )
+    assert asked.release(first, **given).value == asked.release(first, **given).value
+    with pytest.raises(rt.ReticentError, match="key"):
+        asked.release(other, **given)
