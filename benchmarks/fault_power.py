@@ -15,11 +15,12 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.fault_disk import Connection, Disk, Platter, Step
+from benchmarks.fault_stores import uneven
+from benchmarks.fault_work import ask as ask_ledger
 from benchmarks.fault_work import request_of
 from reticent.errors import BudgetExceeded
 from reticent.ledger import LedgerError, SqliteLedger, verify_ledger
@@ -73,10 +74,7 @@ def _trace(where: Path, settings: list[str]) -> tuple[dict[str, bytes], list[Ste
             drawn = f"{number} {os.urandom(8).hex()}".encode()
             request = request_of(number, b"body")
             try:
-                if choice.random() < 0.5:
-                    value = ledger.once(request, partial(bytes, drawn)).value
-                else:
-                    value = ledger.once_with(request, drawn).value
+                value = ask_ledger(ledger, request, drawn, choice)
             except BudgetExceeded:
                 continue
             disk.trace.add(Step("sent", str(number), data=value))
@@ -126,7 +124,7 @@ def _look(path: Path, sent: dict[str, set[bytes]]) -> Counter[str]:
     try:
         with SqliteLedger.open(path) as ledger:
             with ledger.reading() as connection:
-                problems = verify_ledger(connection).problems
+                problems = (*verify_ledger(connection).problems, *uneven(connection))
                 kept = dict(connection.execute("SELECT key, answer FROM spend"))
                 over = "SELECT count(*) FROM account WHERE spent > lim"
                 found["overspent"] = connection.execute(over).fetchone()[0]

@@ -21,10 +21,13 @@ from typing import Any, Protocol, TypeAlias
 
 from reticent.errors import BudgetExceeded
 from reticent.ledger import (
+    OVERALL,
     Answer,
+    Connection,
     KeyReused,
     LedgerError,
     Request,
+    Sealed,
     open_ledger,
     open_reading,
     verify_ledger,
@@ -40,7 +43,7 @@ class Ledger(Protocol):
     def once(self, request: Request, make: Callable[[], bytes]) -> Answer:
         """Charge, make, keep."""
 
-    def once_with(self, request: Request, answer: bytes) -> Answer:
+    def once_with(self, request: Request, answer: bytes | Sealed) -> Answer:
         """Charge and keep in one commit."""
 
     def close(self) -> None:
@@ -103,11 +106,20 @@ def _open(where: Path) -> Ledger:
 def _held(where: Path) -> Held:
     _open(where).close()
     with open_reading((where / "address").read_text()) as connection:
-        spent = {one.account.subject: (one.spent, one.limit) for one in balances(connection)}
+        overall = (one for one in balances(connection) if one.account.what == OVERALL)
+        spent = {one.account.subject: (one.spent, one.limit) for one in overall}
         rows = connection.execute("SELECT key, answer FROM spend").fetchall()
-        problems = verify_ledger(connection).problems
+        problems = (*verify_ledger(connection).problems, *uneven(connection))
     answers = {key: answer for key, answer in rows if answer is not None}
     return Held(spent, answers, len(rows) - len(answers), problems)
+
+
+def uneven(connection: Connection) -> list[str]:
+    """People who were charged in one of their accounts and not in the other."""
+    rows = connection.execute(
+        "SELECT subject FROM account GROUP BY subject HAVING min(spent) <> max(spent)"
+    ).fetchall()
+    return [f"{subject}: not charged alike" for (subject,) in rows]
 
 
 class NaiveLedger:
@@ -123,12 +135,13 @@ class NaiveLedger:
             if kept[0] != request.fingerprint:
                 raise KeyReused
             return Answer(bytes.fromhex(kept[1]), replayed=True)
-        for one in request.charges:
+        charges = [one for one in request.charges if one.what == OVERALL]
+        for one in charges:
             spent = held["spent"].get(one.subject, 0)
             if spent + one.nano > one.limit:
                 raise BudgetExceeded("budget", one.nano, one.limit - spent)
         made = make()
-        for one in request.charges:
+        for one in charges:
             held["spent"][one.subject] = held["spent"].get(one.subject, 0) + one.nano
         held["answers"][request.key] = (request.fingerprint, made.hex())
         own = self.path.with_suffix(f".{threading.get_native_id()}")
@@ -136,9 +149,10 @@ class NaiveLedger:
         os.replace(own, self.path)
         return Answer(made, replayed=False)
 
-    def once_with(self, request: Request, answer: bytes) -> Answer:
-        """The same."""
-        return self.once(request, lambda: answer)
+    def once_with(self, request: Request, answer: bytes | Sealed) -> Answer:
+        """The same; it refuses where it should cover."""
+        drawn = answer.value if isinstance(answer, Sealed) else answer
+        return self.once(request, lambda: drawn)
 
     def close(self) -> None:
         """Nothing to do."""

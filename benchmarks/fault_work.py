@@ -4,7 +4,9 @@ Not here  the killing (faults.py), the ledgers (fault_stores.py).
 
 Every worker writes what it was told to a file of its own, synced, after the ledger returned. These
 records, not the ledger, decide what was lost: each says a key, a body and the answer. What a key
-costs and whom follows from its number, so that whatever was answered can be added up again.
+costs and whom follows from its number, so that whatever was answered can be added up again. Every
+person has two accounts, of which one has a higher limit; they are charged alike, or neither is. An
+answer that begins with ``COVER`` was kept where somebody could not pay.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import os
 import random
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import c_longlong
 from dataclasses import dataclass
@@ -23,11 +25,13 @@ from pathlib import Path
 from benchmarks.fault_stores import Held, Ledger, Store
 from reticent.errors import BudgetExceeded
 from reticent.guarantees import RECORD, Event, PureDP
-from reticent.ledger import Charge, KeyReused, LedgerError, Request
+from reticent.ledger import OVERALL, Charge, KeyReused, LedgerError, Request, Sealed
 
 LIMIT = 120  # nano-epsilon of every account: a third or so of what is asked for
 ACCOUNTS = 8  # people of a season, of whom a request charges three
 SEASON = 160  # keys after which new people come
+COVER = b"cover "
+WHATS = {OVERALL: LIMIT, "item: one": 2 * LIMIT}  # limits of a person's accounts
 EVENT = Event("fault run", {}, PureDP(1, RECORD), private=True)
 THREADS = 4
 
@@ -43,8 +47,9 @@ def costs(number: int) -> dict[str, int]:
 def request_of(number: int, body: bytes) -> Request:
     """The request of a key."""
     charges = tuple(
-        Charge(subject=person, provider="shop", nano=nano, limit=LIMIT)
+        Charge(subject=person, provider="shop", what=what, nano=nano, limit=limit)
         for person, nano in costs(number).items()
+        for what, limit in WHATS.items()
     )
     return Request(principal="shop", key=str(number), body=body, event=EVENT, charges=charges)
 
@@ -70,10 +75,7 @@ def _ask(ledger: Ledger, handle: int, counter: c_longlong) -> None:
         drawn = f"{number} {os.urandom(8).hex()}".encode()
         request = request_of(number, body)
         try:
-            if choice.random() < 0.5:
-                value = ledger.once(request, partial(bytes, drawn)).value
-            else:
-                value = ledger.once_with(request, drawn).value
+            value = ask(ledger, request, drawn, choice)
             said = f"answered {number} {body.decode()} {value.hex()}\n"
         except BudgetExceeded:
             said = f"refused {number}\n"
@@ -85,6 +87,14 @@ def _ask(ledger: Ledger, handle: int, counter: c_longlong) -> None:
         os.write(handle, said.encode())
         if said.startswith("answered"):
             os.fdatasync(handle)
+
+
+def ask(ledger: Ledger, request: Request, drawn: bytes, choice: random.Random) -> bytes:
+    """The answer, by one of the ways to get one."""
+    way = choice.randrange(3)
+    if way == 0:
+        return ledger.once(request, partial(bytes, drawn)).value
+    return ledger.once_with(request, drawn if way == 1 else Sealed(drawn, COVER + drawn)).value
 
 
 @dataclass(frozen=True)
@@ -116,12 +126,12 @@ def judge(where: Path, held: Held) -> Findings:
     sent: dict[str, int] = defaultdict(int)
     lost = 0
     for number, answers in told.items():
-        for person, nano in costs(int(number)).items():
+        for person, nano in _paid(number, next(iter(answers))[1]):
             sent[person] += nano
         lost += any(held.answers.get(number) != value for _, value in answers)
     charged: dict[str, int] = defaultdict(int)
-    for number in held.answers:
-        for person, nano in costs(int(number)).items():
+    for number, answer in held.answers.items():
+        for person, nano in _paid(number, answer):
             charged[person] += nano
     over = {person for person, nano in sent.items() if nano > LIMIT}
     over |= {person for person, (spent, limit) in held.spent.items() if spent > min(limit, LIMIT)}
@@ -139,6 +149,11 @@ def judge(where: Path, held: Held) -> Findings:
         unanswered=held.unanswered,
         problems=held.problems,
     )
+
+
+def _paid(number: str, answer: bytes) -> Iterable[tuple[str, int]]:
+    """What every one of a key's people must have paid for its answer."""
+    return () if answer.startswith(COVER) else costs(int(number)).items()
 
 
 def _records(where: Path) -> Iterator[list[str]]:

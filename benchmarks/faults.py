@@ -5,11 +5,12 @@
     python -m benchmarks.faults --http [--kills 50] [--store sqlite] [--json]
     python -m benchmarks.faults --runner [--json]
 
-Eight processes of four threads ask for releases that charge three small budgets each, with keys
-used before and bodies that differ, while one of them after another is killed (SIGKILL) and started
-again; a PostgreSQL server, which the run starts for itself, crashes a few times, too. Then the
-records that the workers kept are compared with the ledger. A naive ledger goes through the same and
-must be caught, or the run fails: a test that cannot fail proves nothing.
+Eight processes of four threads ask for releases that charge three people in two accounts each, of
+small budgets, some of them with a cover, with keys used before and bodies that differ, while one of
+them after another is killed (SIGKILL) and started again; a PostgreSQL server, which the run starts
+for itself, crashes a few times, too. Then the records that the workers kept are compared with the
+ledger. A naive ledger goes through the same and must be caught, or the run fails: a test that
+cannot fail proves nothing.
 """
 
 from __future__ import annotations

@@ -3,13 +3,15 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from benchmarks.fault_stores import Held
-from benchmarks.fault_work import LIMIT, costs, judge
+from benchmarks.fault_stores import Held, uneven
+from benchmarks.fault_work import COVER, LIMIT, costs, judge, request_of
+from reticent.ledger import SqliteLedger
 
 pytestmark = pytest.mark.faults
 
@@ -93,6 +95,23 @@ def test_a_sound_run_is_judged_sound(tmp_path) -> None:
 def test_the_judge_sees_what_is_planted(tmp_path, lines, held, kind) -> None:
     found = judge(record(tmp_path, *lines), held)
     assert getattr(found, kind) > 0
+
+
+def test_a_cover_need_not_be_paid_and_a_value_must(tmp_path) -> None:
+    line = f"answered 1 body {(COVER + b'x').hex()}"
+    assert judge(record(tmp_path, line), Held({}, {"1": COVER + b"x"})).violations == 0
+    assert judge(record(tmp_path, "answered 1 body 78"), Held({}, {"1": b"x"})).lost > 0
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_accounts_that_are_not_charged_alike_are_found(tmp_path, whole) -> None:
+    request = request_of(1, b"body")
+    charges = request.charges if whole else request.charges[:-1]
+    with SqliteLedger.open(tmp_path / "ledger.db") as ledger:
+        ledger.once_with(replace(request, key="0", charges=request.charges), b"x")
+        ledger.once_with(replace(request, charges=charges), b"x")
+        with ledger.reading() as connection:
+            assert (uneven(connection) == []) is whole
 
 
 def test_half_a_line_was_told_to_nobody(tmp_path) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 from fastapi import APIRouter, Request, Response
@@ -21,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from reticent.console.guards import too_many
 from reticent.console.problems import Problem
 from reticent.gateway import Asked, NoSuchPerson, NotOffered
-from reticent.ledger import KeyReused, LedgerError
+from reticent.ledger import KeyReused, LedgerError, Stale
 
 if TYPE_CHECKING:
     from starlette.datastructures import State
@@ -217,11 +218,13 @@ async def _answer(state: State, provider: str, asked: Asked) -> bytes:
     gateway: Gateway = state.gateway
     state.waiting += 1
     try:
-        if asked.kind == "profile":  # waits for a draw that may have to be kept first
-            pending = await asyncio.to_thread(gateway.submit, provider, asked)
-        else:
-            pending = gateway.submit(provider, asked)
-        return gateway.finish((await asyncio.wrap_future(pending)).value)
+        while True:  # once, unless somebody changes something at this very moment
+            with suppress(Stale):
+                if asked.kind == "profile":  # waits for a draw that may have to be kept first
+                    pending = await asyncio.to_thread(gateway.submit, provider, asked)
+                else:
+                    pending = gateway.submit(provider, asked)
+                return gateway.finish((await asyncio.wrap_future(pending)).value)
     except NotOffered:
         raise Problem(403, f"your terms do not include {asked.kind}") from None
     except NoSuchPerson:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reticent.errors import ReticentError, require
+from reticent.ledger import Guard
 from reticent.noise import Source
 from reticent.preferences import Preferences
 
@@ -97,6 +98,12 @@ def stamp_of(connection: Connection, person: str) -> tuple[str, int] | None:
     row = connection.execute("SELECT tag, version FROM gateway_person WHERE id = ?", (person,))
     found = row.fetchone()
     return None if found is None else (str(found[0]), int(found[1]))
+
+
+def guard_of(people: Iterable[Person]) -> Guard:
+    """What a release is kept under: these people are here, and as they were."""
+    rows = tuple(dict.fromkeys((one.id, one.tag, one.version) for one in people))
+    return Guard(table="gateway_person", columns=("id", "tag", "version"), rows=rows)
 
 
 def find_person(connection: Connection, person: str) -> Person:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from reticent.gateway import credentials
 from reticent.gateway.asks import Offer
-from reticent.gateway.directory import Person
+from reticent.gateway.directory import Person, guard_of
 from reticent.gateway.memory import Known
 from reticent.guarantees import Event, canonical
 from reticent.ledger import Answer, Charge, Request
@@ -79,4 +79,5 @@ def _once(terms: ProfileTerms, person: Person, own: bool, private: bool) -> Requ
         body=b"",
         event=Event("profile-draw", {}, terms.recoding.mechanism.guarantee(), private),
         charges=(Charge(subject=person.id, provider=OWN, nano=0, limit=LARGEST),),
+        guard=guard_of([person]),
     )

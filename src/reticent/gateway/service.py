@@ -15,19 +15,27 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from reticent.errors import ReticentError, require
 from reticent.gateway import credentials, directory
 from reticent.gateway.answers import Asked, answered, limit_of
 from reticent.gateway.asks import Offer
-from reticent.gateway.directory import NoSuchPerson, Person
+from reticent.gateway.directory import Person
 from reticent.gateway.drawing import OWN, Drawn, draw
 from reticent.gateway.memory import Known, Memory, World
 from reticent.gateway.tables import prepare
 from reticent.guarantees import canonical
-from reticent.ledger import Account, Answer, KeyReused, Ledger, Request, open_ledger, period_of
+from reticent.ledger import (
+    Account,
+    Answer,
+    KeyReused,
+    Ledger,
+    Request,
+    Sealed,
+    open_ledger,
+    period_of,
+)
 from reticent.ledger.accounts import TracesLeft
 from reticent.ledger.reports import Released, releases
 from reticent.noise import Source
@@ -54,7 +62,6 @@ class Gateway:
         prepare(ledger)
         self._memory = Memory(ledger, self._source.private)
         self._cards: dict[str, bytes] = {}
-        self._changing = Lock()  # nothing is kept that was drawn before a person changed or left
 
     @classmethod
     def open(cls, address: str | Path) -> Self:
@@ -122,35 +129,29 @@ class Gateway:
     def submit(self, provider: str, asked: Asked) -> Future[Answer]:
         """Draw, charge and keep; ``finish`` makes what is sent of the answer that comes.
 
-        ``NotOffered``, ``NoSuchPerson`` and ``KeyReused`` depend on nothing that is private.
+        ``NotOffered``, ``NoSuchPerson`` and ``KeyReused`` depend on nothing that is private. If
+        somebody changes something at this very moment, this or the answer that it promises raises
+        ``Stale``, and nothing is charged: call it again.
         """
-        answer = None
-        while answer is None:  # once, unless somebody changes something at this very moment
-            with self.ledger.reading() as connection:
-                kept, used = answered(connection, provider, asked.key)
-                if kept is not None:  # also on terms that hold no more
-                    return asked.repeated(kept)
-                world = self._memory.world(connection)
-                offer = _offer(world, provider, asked)
-                people = [
-                    self._memory.known(connection, name, world.catalogue) for name in asked.subjects
-                ]
-            if used:  # its answer was deleted with whom it was about
-                raise KeyReused
-            answer = self._keep(offer, asked, people, self._draw(offer, people))
-        return answer
+        with self.ledger.reading() as connection:
+            kept, used = answered(connection, provider, asked.key)
+            if kept is not None:  # also on terms that hold no more
+                return asked.repeated(kept)
+            world = self._memory.world(connection)
+            offer = _offer(world, provider, asked)
+            people = [
+                self._memory.known(connection, name, world.catalogue) for name in asked.subjects
+            ]
+        if used:  # its answer was deleted with whom it was about
+            raise KeyReused
+        return self._keep(offer, asked, people, self._draw(offer, people))
 
     def _draw(self, offer: Offer, people: list[Known]) -> Drawn:
-        def keep(request: Request, made: bytes) -> Future[Answer]:
-            with self._changing:
-                self.read(lambda c: _same(c, people))
-                return self.ledger.submit(request, made)
-
-        return draw(offer, people, keep, self._source)
+        return draw(offer, people, self.ledger.submit, self._source)
 
     def _keep(
         self, offer: Offer, asked: Asked, people: list[Known], drawn: Drawn
-    ) -> Future[Answer] | None:
+    ) -> Future[Answer]:
         """Charge and keep, if all people are still as they were when it was drawn."""
         request = Request(
             principal=offer.provider,
@@ -160,15 +161,10 @@ class Gateway:
             charges=tuple(
                 known.charge(offer, nano) for known, nano in zip(people, drawn.lost, strict=True)
             ),
+            guard=directory.guard_of([known.person for known in people]),
         )
-        with self._changing:
-            if not self.read(lambda c: _same(c, people)):
-                return None
-            return self.ledger.submit(
-                request,
-                asked.answer(offer, drawn.released),
-                otherwise=asked.answer(offer, drawn.cover),
-            )
+        both = asked.answer(offer, drawn.released), asked.answer(offer, drawn.cover)
+        return self.ledger.submit(request, Sealed(*both))
 
     def finish(self, kept: bytes) -> bytes:
         """What is sent: the kept answer, with the card of its terms."""
@@ -195,8 +191,7 @@ class Gateway:
         What follows from it is worked out now, as a very long file could take more than a slot.
         """
         before, after = self.person(name).preferences, Preferences.parse(text)
-        with self._changing:
-            self.write(lambda c: directory.set_preferences(c, name, text, seen=seen))
+        self.write(lambda c: directory.set_preferences(c, name, text, seen=seen))
         for provider, granted in after.providers.items():
             old = before.providers.get(provider)
             if old is None or (old.total, old.renews) != (granted.total, granted.renews):
@@ -233,16 +228,14 @@ class Gateway:
         """Delete a person here and in the ledger; whether they were here.
 
         While somebody reads for long the ledger's log cannot be emptied: it then keeps traces until
-        it is written over. Another process that answers about them at this very moment may still
-        write an answer: forget once more where one runs.
+        it is written over. What was drawn of them before, in any process, cannot be kept any more.
         """
-        with self._changing:
-            found = self.write(lambda c: directory.delete_person(c, name))
-            self._memory.drop(name)
-            try:
-                return bool(self.ledger.forget(name)) or found
-            except TracesLeft:
-                return True
+        found = self.write(lambda c: directory.delete_person(c, name))
+        self._memory.drop(name)
+        try:
+            return bool(self.ledger.forget(name)) or found
+        except TracesLeft:
+            return True
 
 
 def _offer(world: World, provider: str, asked: Asked) -> Offer:
@@ -250,12 +243,3 @@ def _offer(world: World, provider: str, asked: Asked) -> Offer:
     if offer is None:
         raise NotOffered(f"{provider} does not ask for a {asked.kind}")
     return offer
-
-
-def _same(connection: Connection, people: list[Known]) -> bool:
-    """Whether all are as they were; ``NoSuchPerson`` if one was deleted since."""
-    stamps = [directory.stamp_of(connection, known.person.id) for known in people]
-    for stamp, known in zip(stamps, people, strict=True):
-        if stamp is None or stamp[0] != known.person.tag:  # also who came back under the same name
-            raise NoSuchPerson
-    return stamps == [(known.person.tag, known.person.version) for known in people]

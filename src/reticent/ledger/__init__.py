@@ -12,6 +12,8 @@ from reticent.ledger.accounts import (
     period_of,
 )
 from reticent.ledger.addresses import open_ledger, open_reading
+from reticent.ledger.covers import EachAnswer, Sealed
+from reticent.ledger.guards import Guard, Stale
 from reticent.ledger.interface import Connection, Cursor, Ledger
 from reticent.ledger.sqlite import SqliteLedger
 from reticent.ledger.verification import Checked, Head, head_of, verify_ledger
@@ -24,12 +26,16 @@ __all__ = [
     "Checked",
     "Connection",
     "Cursor",
+    "EachAnswer",
+    "Guard",
     "Head",
     "KeyReused",
     "Ledger",
     "LedgerError",
     "Request",
+    "Sealed",
     "SqliteLedger",
+    "Stale",
     "charges_of",
     "head_of",
     "open_ledger",

@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias, get_args
 from reticent.errors import ReticentError, require
 from reticent.guarantees.events import Event
 from reticent.guarantees.losses import require_dp
+from reticent.ledger.guards import Guard
 
 Renewal: TypeAlias = Literal["never", "yearly", "monthly", "weekly", "daily"]
 OVERALL = "overall"
@@ -115,7 +116,8 @@ class Request:
     """One release that is asked for: by whom, under which key, what it costs and whom.
 
     The key belongs to the principal. ``body`` is all that decides the answer; the same key with
-    another body or event, seen by its ``fingerprint``, is refused.
+    another body or event, seen by its ``fingerprint``, is refused. Charges to one subject are made
+    all or none. A ``guard`` is checked with the charge: ``Stale`` if what it names has changed.
     """
 
     principal: str
@@ -123,6 +125,7 @@ class Request:
     body: bytes
     event: Event
     charges: tuple[Charge, ...]
+    guard: Guard | None = None
     told: str = field(init=False, repr=False)
     fingerprint: str = field(init=False, repr=False)
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import Any, Self, TypeAlias, TypeVar
 
 from reticent.errors import require
 from reticent.ledger.accounts import LARGEST, Account, Answer, Charge, Request
+from reticent.ledger.covers import EachAnswer, Given, Sealed, checked_parts, each_parts, read_each
 from reticent.ledger.interface import Connection
 from reticent.ledger.many import Rows, short
 from reticent.ledger.writer import Commits, Writer
@@ -47,28 +48,34 @@ class AskedLedger(ABC):
         """Charge, make the answer, keep it; or the answer that this key got before.
 
         ``BudgetExceeded`` charges nothing and calls nothing. If ``make`` fails the charge stays,
-        and the same key may try again without another one.
+        and the same key may try again without another one. A guard is checked with the charge,
+        before ``make``.
         """
         number, kept = self._writer.run(self._reserving(request))
         return self._writer.run(self._settling(number, make())) if kept is None else kept
 
-    def once_with(
-        self, request: Request, answer: bytes, *, otherwise: bytes | None = None
-    ) -> Answer:
+    def once_with(self, request: Request, answer: bytes | Sealed) -> Answer:
         """Charge and keep an answer that is already drawn, in one commit.
 
         For releases that cannot fail. The answer must not be sent but by what this returns: if the
-        budget is exceeded, or the key has an answer, the one that was drawn is dropped.
-        ``otherwise``, which must hold nothing of anybody, is kept instead where a budget is
-        exceeded, which is then charged nothing: who asks does not see the difference. Theorem 5.
+        budget is exceeded, or the key has an answer, the one that was drawn is dropped. Of a
+        ``Sealed`` the cover is kept where somebody cannot pay, who is then charged nothing: who
+        asks does not see the difference. Theorem 5.
         """
-        return self.submit(request, answer, otherwise=otherwise).result()
+        return self.submit(request, answer).result()
 
-    def submit(
-        self, request: Request, answer: bytes, *, otherwise: bytes | None = None
-    ) -> Future[Answer]:
+    def submit(self, request: Request, answer: bytes | Sealed) -> Future[Answer]:
         """``once_with``, to wait for later."""
-        return self._writer.submit(self._answering(request, answer, otherwise))
+        given = checked_parts(request, (answer,)) if isinstance(answer, Sealed) else answer
+        return self._writer.submit(self._answering(request, given))
+
+    def once_each(self, request: Request, sealed: Sequence[Sealed]) -> EachAnswer:
+        """Charge and keep a value or its cover for each of ``sealed``, in one commit.
+
+        As ``once_with``, but a subject who cannot pay covers only the values that are theirs.
+        """
+        given = each_parts(request, sealed)
+        return read_each(self._writer.run(self._answering(request, given)), len(sealed))
 
     def raise_limit(self, account: Account, limit: int) -> None:
         """Set a limit that is higher than the one on record; it is written down."""
@@ -119,9 +126,7 @@ class AskedLedger(ABC):
     def _settling(self, number: int, answer: bytes) -> Doing[Answer]: ...
 
     @abstractmethod
-    def _answering(
-        self, request: Request, answer: bytes, otherwise: bytes | None
-    ) -> Doing[Answer]: ...
+    def _answering(self, request: Request, given: Given) -> Doing[Answer]: ...
 
     @abstractmethod
     def _lifting(self, account: Account, limit: int) -> Doing[None]: ...

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, Self, TypeVar
 
 from reticent.ledger.accounts import Account, Answer, Charge, Request
+from reticent.ledger.covers import EachAnswer, Sealed
 
 T = TypeVar("T")
 
@@ -62,15 +63,14 @@ class Ledger(Protocol):
     def once(self, request: Request, make: Callable[[], bytes]) -> Answer:
         """Charge, make the answer, keep it; or the answer that this key got before."""
 
-    def once_with(
-        self, request: Request, answer: bytes, *, otherwise: bytes | None = None
-    ) -> Answer:
-        """Charge and keep an answer that is already drawn, in one commit."""
+    def once_with(self, request: Request, answer: bytes | Sealed) -> Answer:
+        """Charge and keep an answer that is already drawn, or its cover, in one commit."""
 
-    def submit(
-        self, request: Request, answer: bytes, *, otherwise: bytes | None = None
-    ) -> Future[Answer]:
+    def submit(self, request: Request, answer: bytes | Sealed) -> Future[Answer]:
         """``once_with``, to wait for later."""
+
+    def once_each(self, request: Request, sealed: Sequence[Sealed]) -> EachAnswer:
+        """Charge and keep a value or its cover for each of ``sealed``, in one commit."""
 
     def raise_limit(self, account: Account, limit: int) -> None:
         """Set a limit that is higher than the one on record; it is written down."""

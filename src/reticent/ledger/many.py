@@ -1,7 +1,8 @@
 """One spend that charges many accounts: the same promises, with few statements for all of them.
 
 Theory    docs/theory/ledger.md, Theorem 1 (never more than the limit), Theorem 2 (one key, one
-          answer, one charge), Theorem 5 (a refusal that nobody sees), "Many at once"
+          answer, one charge), Theorem 5 (a refusal that nobody sees), Theorem 6 (nothing is
+          charged for a stale draw), "Many at once"
 Notation  amounts in nano-epsilon; room = what an account has left for a charge
 Not here  spends of a few accounts (spending.py, postgres_functions.py), the statements that differ
           between stores (sqlite_rows.py, postgres_rows.py).
@@ -13,7 +14,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
-from operator import attrgetter
+from operator import attrgetter, ne
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from reticent.errors import BudgetExceeded
 from reticent.guarantees.events import canonical
 from reticent.ledger.accounts import Answer, Charge, LedgerError, Renewal, Request, period_of
+from reticent.ledger.covers import Given, choose
 from reticent.ledger.interface import Connection
 from reticent.ledger.lines import Line, chained
 from reticent.ledger.spending import known, now, spend_line
@@ -117,20 +119,20 @@ def reserve_many(
     rows: Rows,
     request: Request,
     connection: Connection,
-    answer: bytes | None = None,
-    otherwise: bytes | None = None,
+    given: Given | None = None,
 ) -> tuple[int, Answer | None]:
-    """As ``spending.reserve``, whose promises it keeps. Theorems 1, 2, 5."""
+    """As ``spending.reserve``, whose promises it keeps. Theorems 1, 2, 5, 6."""
     before = known(connection, request)
     if before is not None:
         return before
     at = now(connection)
     asked = _Asked.found(rows, connection, sorted(request.charges, key=_NAMES), at)
-    answer = _decided(asked, answer, otherwise)
+    short = _short(asked, refuse=not isinstance(given, tuple))
+    names = {asked.charges[place].subject for place in np.flatnonzero(short).tolist()}
+    answer = None if given is None else choose(given, names)
     lines = [*_opened(rows, connection, asked), *_lowered(rows, connection, asked)]
     order = np.argsort(asked.number)
-    room = asked.limit - asked.spent  # nothing is charged to an account that is exceeded
-    amounts = np.column_stack((asked.number, np.where(asked.nano <= room, asked.nano, 0)))[order]
+    amounts = np.column_stack((asked.number, np.where(short, 0, asked.nano)))[order]
     number = _spent(rows, connection, (request, at, answer), amounts)
     sealed = seal(number, (asked.salt[order].tobytes(),))
     told = {"accounts": len(amounts), "charged": charged(amounts)}
@@ -142,14 +144,24 @@ def reserve_many(
     return number, None if answer is None else Answer(answer, replayed=False)
 
 
-def _decided(asked: _Asked, answer: bytes | None, otherwise: bytes | None) -> bytes | None:
-    """The answer to keep; the work that follows is the same for either, Theorem 5."""
+def _short(asked: _Asked, *, refuse: bool) -> NDArray[np.bool_]:
+    """Which charges are to subjects who cannot pay in one of their accounts. Theorem 5.
+
+    ``BudgetExceeded`` if that is refused.
+    """
     room = asked.room()
-    exceeded = np.flatnonzero(asked.nano > room)
-    if len(exceeded) and otherwise is None:
-        charge, left = asked.charges[exceeded[0]], int(room[exceeded[0]])
-        raise BudgetExceeded(f"budget with {charge.provider!r}", charge.nano, left)
-    return otherwise if len(exceeded) else answer
+    short = asked.nano > room
+    if refuse:
+        if short.any():
+            place = int(short.argmax())
+            charge = asked.charges[place]
+            raise BudgetExceeded(f"budget with {charge.provider!r}", charge.nano, int(room[place]))
+        return short
+    subjects = [charge.subject for charge in asked.charges]  # in order, so each stands together
+    first = np.fromiter(map(ne, subjects, ["", *subjects[:-1]]), bool, len(subjects))
+    whose = np.cumsum(first) - 1
+    found: NDArray[np.bool_] = np.logical_or.reduceat(short, np.flatnonzero(first))[whose]
+    return found
 
 
 def _opened(rows: Rows, connection: Connection, asked: _Asked) -> Iterator[Told]:

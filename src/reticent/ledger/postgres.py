@@ -9,13 +9,24 @@ Not here  what is asked of it (asking.py), what is written (postgres_functions.p
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Self
 
 from reticent.errors import BudgetExceeded
-from reticent.ledger.accounts import DELETED, Account, Answer, KeyReused, LedgerError, Request
+from reticent.ledger.accounts import (
+    DELETED,
+    Account,
+    Answer,
+    Charge,
+    KeyReused,
+    LedgerError,
+    Request,
+)
 from reticent.ledger.asking import AskedLedger, Doing
+from reticent.ledger.covers import Given, choose
+from reticent.ledger.guards import Stale
 from reticent.ledger.interface import Connection
 from reticent.ledger.lines import append
 from reticent.ledger.many import MANY, reserve_many
@@ -26,7 +37,9 @@ from reticent.ledger.postgres_connection import (
     Server,
     check_schema,
     shown,
+    translated,
 )
+from reticent.ledger.postgres_functions import FUNCTIONS, version
 from reticent.ledger.postgres_rows import PostgresRows
 from reticent.ledger.postgres_tables import PLACE, script
 from reticent.ledger.spending import left_of
@@ -35,7 +48,7 @@ from reticent.noise import Source
 
 _RESERVE = (
     "SELECT * FROM reserve(%s, %s, %s, %s, %s::bigint, %s, %s::text[], %s::text[], %s::text[],"
-    " %s::text[], %s::bigint[], %s::bigint[], %s, %s)"
+    " %s::text[], %s::bigint[], %s::bigint[], {unchanged}, {given})"
 )
 _ID_BITS = 128
 
@@ -60,7 +73,7 @@ class PostgresLedger(AskedLedger):
         commits = PostgresCommits(address)
         ledger = cls(address, commits)
         try:
-            commits.ledger = ledger._writer.run(_prepare if create else _known)
+            commits.ledger = ledger._writer.run(partial(_prepare, create))
         except LedgerError as error:
             ledger.close()
             where = f"{ledger.address} cannot be opened as a ledger"
@@ -92,35 +105,33 @@ class PostgresLedger(AskedLedger):
     def _reserving(self, request: Request) -> Doing[tuple[int, Answer | None]]:
         if len(request.charges) >= MANY:
             return partial(reserve_many, self._rows, request)
-        return self._call(request, None, None, lambda row: (row[1], _answer(request, row)))
+        return self._call(request, None, lambda row: (row[1], _answer(request, row)))
 
-    def _answering(self, request: Request, answer: bytes, otherwise: bytes | None) -> Doing[Answer]:
+    def _answering(self, request: Request, given: Given) -> Doing[Answer]:
+        given = given if isinstance(given, tuple) else _bytes(given)
         if len(request.charges) < MANY:
-            return self._call(request, answer, otherwise, lambda row: _answer(request, row))
-
-        given = _bytes(answer), _bytes(otherwise)
+            return self._call(request, given, lambda row: _answer(request, row))
 
         def both(connection: PostgresConnection) -> Answer:
-            number, kept = reserve_many(self._rows, request, connection, *given)
-            if kept is None:  # it was reserved before, by somebody who did not finish
-                kept = self._settling(number, answer)(connection)
+            number, kept = reserve_many(self._rows, request, connection, given)
+            if kept is None:  # it was reserved and paid before, by somebody who did not finish
+                kept = self._settling(number, choose(given, frozenset()))(connection)
             return kept
 
         return both
 
-    def _call(
-        self, request: Request, answer: bytes | None, otherwise: bytes | None, means: Any
-    ) -> Call:
+    def _call(self, request: Request, given: Given | None, means: Any) -> Call:
         charges = _sorted(request)
+        (unchanged, held), (words, kept) = _unchanged(request), _given(given, charges)
         parameters = (
             *(request.principal, request.key, request.fingerprint, request.told),
             *(int(time.time()), self._source.bits(_ID_BITS).to_bytes(_ID_BITS // 8, "big")),
             *([getattr(one, name) for one in charges] for name in ("subject", "provider", "what")),
             [one.renews for one in charges],
             *(_numbers([one.nano for one in charges]), _numbers([one.limit for one in charges])),
-            *(_bytes(answer), _bytes(otherwise)),
+            *(*held, *kept),
         )
-        return Call(_RESERVE, parameters, means)
+        return Call(_RESERVE.format(unchanged=unchanged, given=words), parameters, means)
 
     def _settling(self, number: int, answer: bytes) -> Doing[Answer]:
         def means(row: Row) -> Answer:
@@ -139,7 +150,7 @@ class PostgresLedger(AskedLedger):
         return Call("SELECT lift_limit(%s, %s, %s, %s, %s::bigint)", (*names, limit), means)
 
 
-def _sorted(request: Request) -> list[Any]:
+def _sorted(request: Request) -> list[Charge]:
     return sorted(request.charges, key=lambda one: (one.subject, one.provider, one.what))
 
 
@@ -148,8 +159,39 @@ def _numbers(amounts: list[int]) -> str:
     return "{" + ",".join(map(str, amounts)) + "}"
 
 
-def _bytes(answer: bytes | None) -> bytes | None:
-    if answer is not None and not isinstance(answer, bytes):
+def _given(given: Given | None, charges: Sequence[Charge]) -> tuple[str, tuple[object, ...]]:
+    """What is to be kept, as arguments of the function, and their values.
+
+    Of parts: values, covers, whose payment each needs, and whose each charge is. Subjects are bits:
+    there are fewer than ``MANY``.
+    """
+    if not isinstance(given, tuple):
+        return "%s, NULL, NULL, NULL, NULL", (given,)
+    bits: dict[str, int] = {}
+    whose = [bits.setdefault(one.subject, 1 << len(bits)) for one in charges]
+    needed = (bits if one.subjects is None else set(one.subjects) for one in given)
+    needs = [sum(bits[name] for name in names) for names in needed]
+    array = f"ARRAY[{', '.join(['%s'] * len(given))}]::bytea[]"
+    return f"NULL, {array}, {array}, %s::bigint[], %s::bigint[]", (
+        *(one.value for one in given),
+        *(one.cover for one in given),
+        *(_numbers(needs), _numbers(whose)),
+    )
+
+
+def _unchanged(request: Request) -> tuple[str, tuple[str | int, ...]]:
+    """A word that is true if what the request's guard names is as it was, and its values.
+
+    The server asks it before the function runs, and after the lock that all who write wait for.
+    """
+    if request.guard is None:
+        return "true", ()
+    sql, values = request.guard.question()
+    return f"({translated(sql)}) = {len(request.guard.rows)}", values
+
+
+def _bytes(answer: bytes) -> bytes:
+    if not isinstance(answer, bytes):
         raise TypeError("an answer is bytes")
     return answer
 
@@ -160,6 +202,8 @@ def _answer(request: Request, row: Row) -> Answer | None:
     if outcome == "refused":
         charge = _sorted(request)[place - 1]
         raise BudgetExceeded(f"budget with {charge.provider!r}", charge.nano, remaining)
+    if outcome == "stale":
+        raise Stale
     if outcome == "reused":
         raise KeyReused
     if outcome == "deleted":
@@ -167,24 +211,44 @@ def _answer(request: Request, row: Row) -> Answer | None:
     return None if outcome == "reserved" else Answer(kept, replayed=outcome == "replayed")
 
 
-def _prepare(connection: PostgresConnection) -> str:
+def _prepare(create: bool, connection: PostgresConnection) -> str:
     found = connection.execute(
         "SELECT count(*), count(*) FILTER (WHERE relname = 'meta') FROM pg_class"
         " JOIN pg_namespace AS n ON n.oid = relnamespace WHERE nspname = ?",
         (PLACE,),
     ).fetchone()
-    if found == (0, 0):
+    if create and found == (0, 0):
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {PLACE}")
         for statement in script():
             connection.execute(statement)
         number = f"{Source.system().bits(_ID_BITS):032x}"
-        for row in {"schema": SCHEMA, "ledger": number, "clock": "0"}.items():
+        rows = {"schema": SCHEMA, "ledger": number, "clock": "0", "functions": version()}
+        for row in rows.items():
             connection.execute("INSERT INTO meta VALUES (?, ?)", row)
-    return _known(connection)
+    number = check_schema(connection.held)
+    _renew(connection)
+    return number
 
 
-def _known(connection: PostgresConnection) -> str:
-    return check_schema(connection.held)
+def _renew(connection: PostgresConnection) -> None:
+    """Put this version's functions in the place of another's; what is written stays as it is."""
+    held = connection.execute("SELECT value FROM meta WHERE name = 'functions'").fetchone()
+    if held is not None and held[0] == version():
+        return
+    old = connection.execute(
+        "SELECT CAST(pg_proc.oid AS regprocedure) FROM pg_proc"
+        " JOIN pg_namespace AS n ON n.oid = pronamespace WHERE nspname = ? AND proname = ANY (?)",
+        (PLACE, [one.name for one in FUNCTIONS]),
+    ).fetchall()
+    for (name,) in old:
+        connection.execute(f"DROP FUNCTION {name}")
+    for function in FUNCTIONS:
+        connection.execute(function.statement())
+    connection.execute(
+        "INSERT INTO meta VALUES ('functions', ?)"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (version(),),
+    )
 
 
 def _forget(subject: str, connection: PostgresConnection) -> int:

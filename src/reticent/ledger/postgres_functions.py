@@ -2,7 +2,7 @@
 
 Theory    docs/theory/ledger.md, Theorem 1 (never more than the limit), Theorem 2 (one key, one
           answer, one charge), Theorem 4 (periods do not come again), Theorem 5 (a refusal that
-          nobody sees)
+          nobody sees), Theorem 6 (nothing is charged for a stale draw)
 Notation  amounts in nano-epsilon; moment = seconds since 1970, never less than any seen before
 Not here  the tables (postgres_tables.py), who calls (postgres.py).
 
@@ -12,7 +12,9 @@ an outcome and no error, so that it spoils nothing of what else is in the transa
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import cache
 
 LOCK = int.from_bytes(b"reticent", "big")  # of the one who writes, as an advisory lock
 
@@ -183,12 +185,28 @@ END
 """,
 )
 
+_CHOOSE = Function(
+    "choose_parts",
+    "(parts bytea[], covers bytea[], needs bigint[], short bigint) RETURNS bytea",
+    """
+DECLARE
+  whole bytea := '';
+BEGIN
+  FOR n IN 1 .. cardinality(parts) LOOP
+    whole := whole || CASE WHEN needs[n] & short <> 0 THEN covers[n] ELSE parts[n] END;
+  END LOOP;
+  RETURN whole;
+END
+""",
+)
+
 _RESERVE = Function(
     "reserve",
     "(by_principal text, by_key text, print text, told text, now bigint, seed bytea,"
     " subjects text[], providers text[], whats text[], renewals text[], amounts bigint[],"
-    " limits bigint[], given bytea, instead bytea, OUT outcome text, OUT number bigint,"
-    " OUT kept bytea, OUT place int, OUT remaining bigint)",
+    " limits bigint[], unchanged boolean, given bytea, parts bytea[], covers bytea[],"
+    " needs bigint[], whose bigint[], OUT outcome text, OUT number bigint, OUT kept bytea,"
+    " OUT place int, OUT remaining bigint)",
     """
 DECLARE
   known_print text;
@@ -197,6 +215,7 @@ DECLARE
   moment bigint;
   one bigint;
   room bigint;
+  short bigint := 0;  -- a bit for each subject who cannot pay
   accounts bigint[] := ARRAY[]::bigint[];
   pairs text[] := ARRAY[]::text[];
   sealed bytea;
@@ -212,11 +231,18 @@ BEGIN
       kept := NULL;
     ELSIF kept IS NOT NULL THEN
       outcome := 'replayed';
-    ELSIF given IS NULL THEN
+    ELSIF NOT unchanged THEN
+      outcome := 'stale';
+    ELSIF given IS NULL AND parts IS NULL THEN
       outcome := 'reserved';
     ELSE
-      SELECT settled.outcome, settled.kept INTO outcome, kept FROM settle(number, given) AS settled;
+      SELECT settled.outcome, settled.kept INTO outcome, kept
+        FROM settle(number, coalesce(given, choose_parts(parts, covers, needs, 0))) AS settled;
     END IF;
+    RETURN;
+  END IF;
+  IF NOT unchanged THEN
+    outcome := 'stale';
     RETURN;
   END IF;
   SELECT value::bigint INTO STRICT seen FROM meta WHERE name = 'clock';
@@ -230,15 +256,17 @@ BEGIN
           place := n;
           remaining := room;
         END IF;
-        amounts[n] := 0;
+        short := short | whose[n];
       END IF;
       accounts := accounts || one;
     END LOOP;
-    IF place IS NOT NULL THEN
-      IF instead IS NULL THEN
-        RAISE EXCEPTION SQLSTATE 'RT001';
-      END IF;
-      given := instead;  -- the work is the same for either, Theorem 5
+    IF parts IS NOT NULL THEN  -- the same work whoever is short, Theorem 5
+      given := choose_parts(parts, covers, needs, short);
+      FOR n IN 1 .. cardinality(whose) LOOP
+        amounts[n] := CASE WHEN whose[n] & short <> 0 THEN 0 ELSE amounts[n] END;
+      END LOOP;
+    ELSIF place IS NOT NULL THEN
+      RAISE EXCEPTION SQLSTATE 'RT001';
     END IF;
     FOR n IN 1 .. cardinality(subjects) LOOP
       UPDATE account SET spent = spent + amounts[n]
@@ -319,5 +347,11 @@ END
 
 FUNCTIONS = (
     *(_ALONE, _PERIOD_OF, _COMMITMENT, _SEAL, _APPEND, _SET_LIMIT),
-    *(_OPEN, _SETTLE, _RESERVE, _LIFT, _FORGET),
+    *(_OPEN, _SETTLE, _CHOOSE, _RESERVE, _LIFT, _FORGET),
 )
+
+
+@cache
+def version() -> str:
+    """What the functions say, in short: a database that holds others gets these."""
+    return hashlib.sha256("".join(one.statement() for one in FUNCTIONS).encode()).hexdigest()

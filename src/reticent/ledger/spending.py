@@ -2,7 +2,7 @@
 
 Theory    docs/theory/ledger.md, Theorem 1 (never more than the limit), Theorem 2 (one key, one
           answer, one charge), Theorem 4 (periods do not come again), Theorem 5
-          (a refusal that nobody sees)
+          (a refusal that nobody sees), Theorem 6 (nothing is charged for a stale draw)
 Notation  amounts in nano-epsilon; at = seconds since 1970, never less than any time seen before
 Not here  when it is committed (writer.py), the ledger itself (sqlite.py), the same for PostgreSQL
           (postgres_functions.py).
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from reticent.errors import BudgetExceeded
@@ -24,6 +25,7 @@ from reticent.ledger.accounts import (
     LedgerError,
     Request,
 )
+from reticent.ledger.covers import Given, choose
 from reticent.ledger.interface import Connection
 from reticent.ledger.lines import append
 from reticent.ledger.tables import SALT, SCHEMA_MANY, commitment, seal
@@ -42,31 +44,34 @@ def now(connection: Connection) -> int:
 
 
 def known(connection: Connection, request: Request) -> tuple[int, Answer | None] | None:
-    """The spend of a key that was used before, and its answer if it has one. Theorem 2."""
+    """The spend of a key that was used before, and its answer if it has one. Theorems 2, 6.
+
+    What an answer was drawn from may have changed since it was kept, but not before.
+    """
     found = connection.execute(
         "SELECT id, fingerprint, state, answer FROM spend WHERE principal = ? AND key = ?",
         (request.principal, request.key),
     ).fetchone()
-    if found is None:
-        return None
-    number, fingerprint, state, kept = found
-    if state == "settled" and kept is None:
-        raise LedgerError(DELETED)
-    if fingerprint != request.fingerprint:
-        raise KeyReused
-    return number, None if kept is None else Answer(kept, replayed=True)
+    if found is not None:
+        number, fingerprint, state, kept = found
+        if state == "settled" and kept is None:
+            raise LedgerError(DELETED)
+        if fingerprint != request.fingerprint:
+            raise KeyReused
+        if kept is not None:
+            return number, Answer(kept, replayed=True)
+    if request.guard is not None:
+        request.guard.check(connection)
+    return None if found is None else (number, None)
 
 
 def reserve(
-    request: Request,
-    connection: sqlite3.Connection,
-    answer: bytes | None = None,
-    otherwise: bytes | None = None,
+    request: Request, connection: sqlite3.Connection, given: Given | None = None
 ) -> tuple[int, Answer | None]:
-    """The number of the spend, and its answer: one that it has, or one given. Theorems 1, 2, 5.
+    """The number of the spend, and its answer: one that it has, or one given. Theorems 1, 2, 5, 6.
 
-    If a budget is exceeded, ``otherwise`` is the answer, and that account is charged nothing. All
-    others are charged: whom they belong to must not see that somebody else's is used up.
+    If a budget is exceeded and there are covers, its subject is charged nothing in any account. All
+    other subjects are charged: they must not see that somebody else's budget is used up.
     """
     before = known(connection, request)
     if before is not None:
@@ -74,14 +79,12 @@ def reserve(
     at = now(connection)
     charges = sorted(request.charges, key=_order)
     opened = [_opened(connection, charge, at) for charge in charges]
-    short = [pair for pair in zip(charges, opened, strict=True) if pair[0].nano > pair[1][1]]
-    if short and otherwise is None:
-        charge, (_, room, _) = short[0]
-        raise BudgetExceeded(f"budget with {charge.provider!r}", charge.nano, room)
-    answer = otherwise if short else answer  # the work is the same for either, Theorem 5
+    short = _short(charges, opened, refuse=not isinstance(given, tuple))
+    # the work is the same whoever is short, Theorem 5
+    answer = None if given is None else choose(given, short)
     amounts = [
-        (account, charge.nano if charge.nano <= room else 0)
-        for charge, (account, room, _) in zip(charges, opened, strict=True)
+        (account, 0 if charge.subject in short else charge.nano)
+        for charge, (account, _, _) in zip(charges, opened, strict=True)
     ]
     for account, nano in amounts:
         _add(connection, account, nano)
@@ -99,6 +102,19 @@ def reserve(
     sealed = seal(number, (salts[account] for account in sorted(salts)))
     append(connection, "spend", spend_line(request, number, at, sealed, answer, charges=amounts))
     return number, None if answer is None else Answer(answer, replayed=False)
+
+
+def _short(
+    charges: Sequence[Charge], opened: Sequence[tuple[int, int, bytes]], *, refuse: bool
+) -> set[str]:
+    """Subjects who cannot pay in one of their accounts; ``BudgetExceeded`` if that is refused."""
+    short = set()
+    for charge, (_, room, _) in zip(charges, opened, strict=True):
+        if charge.nano > room:
+            if refuse:
+                raise BudgetExceeded(f"budget with {charge.provider!r}", charge.nano, room)
+            short.add(charge.subject)
+    return short
 
 
 def spend_line(

@@ -23,6 +23,7 @@ from typing import Self
 
 from reticent.ledger.accounts import Account, Answer, LedgerError, Request, TracesLeft
 from reticent.ledger.asking import AskedLedger, Doing
+from reticent.ledger.covers import Given, choose
 from reticent.ledger.many import MANY, reserve_many
 from reticent.ledger.spending import find, forget, reserve, set_limit, settle
 from reticent.ledger.sqlite_commits import SqliteCommits, passing
@@ -105,11 +106,11 @@ class SqliteLedger(AskedLedger):
     def _settling(self, number: int, answer: bytes) -> Doing[Answer]:
         return partial(settle, number, answer)
 
-    def _answering(self, request: Request, answer: bytes, otherwise: bytes | None) -> Doing[Answer]:
+    def _answering(self, request: Request, given: Given) -> Doing[Answer]:
         def both(connection: sqlite3.Connection) -> Answer:
-            number, kept = _reserve(request)(request, connection, answer, otherwise)
-            if kept is None:  # it was reserved before, by somebody who did not finish
-                return settle(number, answer, connection)
+            number, kept = _reserve(request)(request, connection, given)
+            if kept is None:  # it was reserved and paid before, by somebody who did not finish
+                return settle(number, choose(given, frozenset()), connection)
             return kept
 
         return both

@@ -7,7 +7,19 @@ from typing import Any
 import pytest
 
 from reticent.gateway import directory
-from tests.unit.gateway.seeded import ADS, ASKS, CLUB, FILMS, asking, call, fill, lines, spent
+from reticent.ledger import Account
+from tests.unit.gateway.seeded import (
+    ADS,
+    ASKS,
+    CLUB,
+    FILMS,
+    asking,
+    at_the_last_moment,
+    call,
+    fill,
+    lines,
+    spent,
+)
 
 KINDS = {"histogram": {}, "profile": {}, "similarity": {"other": "bob"}}
 
@@ -119,6 +131,25 @@ def test_nobody_and_somebody_deleted_are_the_same(console: Any) -> None:
     assert len({one.visible for one in told}) == 1
     two = [console.ask("key-00001", kind="similarity", other=name) for name in ("bob", "nobody")]
     assert two[0].visible == two[1].visible == told[0].visible
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_changes_at_the_last_moment_is_drawn_again(console: Any, kind: str) -> None:
+    gateway = console.gateway
+    seen = gateway.person("ann").version
+    sent = at_the_last_moment(
+        gateway, lambda: gateway.set_preferences("ann", "version = 1\n", seen=seen)
+    )
+    assert console.ask("key-00001", kind=kind, **KINDS[kind]).status == 200
+    assert len(sent) == (5 if kind == "profile" else 2)  # two draws of a profile are kept first
+    assert spent(gateway)[Account("ann", CLUB)][0] == 0
+
+
+def test_who_leaves_at_the_last_moment_is_not_there(console: Any) -> None:
+    at_the_last_moment(console.gateway, lambda: console.gateway.forget("ann"))
+    told = console.ask("key-00001")
+    assert told.status == 404
+    assert told.visible == console.ask("key-00001", "nobody").visible
 
 
 @pytest.mark.parametrize("who", ["expired", "revoked"])

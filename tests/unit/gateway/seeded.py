@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from reticent.data.catalogue import Catalogue
 from reticent.gateway import Asked, Gateway, credentials, directory
 from reticent.gateway.catalogue_text import catalogue_to_text
-from reticent.ledger import Account, Checked, open_ledger, verify_ledger
+from reticent.ledger import Account, Checked, Stale, open_ledger, verify_ledger
 from reticent.ledger.reports import balances
 from reticent.noise import Source
 from reticent.tasks.learning import Limits, learn_mapping
@@ -107,7 +108,23 @@ def ask(gateway: Gateway, key: str, subject: str = "ann", **others: Any) -> byte
     kind = others.pop("kind", "histogram")
     asked = Asked(kind, subject, key, others.pop("other", None))
     assert not others
-    return gateway.finish(gateway.submit(provider, asked).result().value)
+    while True:  # as the API does
+        with suppress(Stale):
+            return gateway.finish(gateway.submit(provider, asked).result().value)
+
+
+def at_the_last_moment(gateway: Gateway, what: Any) -> list[int]:
+    """Let something happen once a draw is on its way to the ledger; how often that was."""
+    submit, sent = gateway.ledger.submit, list[int]()
+
+    def late(*given: Any) -> Any:
+        sent.append(1)
+        if len(sent) == 1:
+            what()
+        return submit(*given)
+
+    gateway.ledger.submit = late  # type: ignore[method-assign]
+    return sent
 
 
 def value(answer: bytes) -> Any:

@@ -9,7 +9,17 @@ import pytest
 from reticent.gateway import Gateway, NoSuchPerson, directory
 from reticent.gateway.catalogue_text import catalogue_to_text
 from reticent.ledger import Account
-from tests.unit.gateway.seeded import CLUB, FILMS, ask, file_bytes, fill, opened, somebody, spent
+from tests.unit.gateway.seeded import (
+    CLUB,
+    FILMS,
+    ask,
+    at_the_last_moment,
+    file_bytes,
+    fill,
+    opened,
+    somebody,
+    spent,
+)
 
 ANN = Account("ann", CLUB)
 
@@ -69,6 +79,56 @@ def test_a_profile_is_not_drawn_for_who_was_deleted_before_it_is_kept(gateway: G
     with pytest.raises(NoSuchPerson):
         ask(gateway, "key-00000001", kind="profile")
     assert not any(account.subject == "ann" for account in spent(gateway))
+
+
+def test_another_process_withdraws_at_the_last_moment(gateway: Gateway, tmp_path: Path) -> None:
+    """After all that a process can see by itself: the ledger finds it where it charges."""
+    with opened(tmp_path / "gateway.db") as other:
+        seen = other.person("ann").version
+        change = "version = 1\n"
+        sent = at_the_last_moment(gateway, lambda: other.set_preferences("ann", change, seen=seen))
+        ask(gateway, "key-00000001")
+        assert len(sent) == 2
+        assert spent(gateway)[ANN][0] == 0
+
+
+@pytest.mark.parametrize("kind", ["histogram", "profile", "similarity"])
+def test_another_process_deletes_at_the_last_moment(
+    gateway: Gateway, tmp_path: Path, kind: str
+) -> None:
+    other_person = "bob" if kind == "similarity" else None
+    with opened(tmp_path / "gateway.db") as other:
+        at_the_last_moment(gateway, lambda: other.forget("ann"))
+        with pytest.raises(NoSuchPerson):
+            ask(gateway, "key-00000001", kind=kind, other=other_person)
+        assert not spent(gateway)
+        assert b"ann" not in file_bytes(tmp_path / "gateway.db")
+
+
+def test_a_guard_is_what_stops_it(
+    gateway: Gateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control."""
+    monkeypatch.setattr("reticent.ledger.guards.Guard.check", lambda *_: None)
+    with opened(tmp_path / "gateway.db") as other:
+        at_the_last_moment(gateway, lambda: other.forget("ann"))
+        ask(gateway, "key-00000001")
+        assert ANN in spent(gateway)
+
+
+def test_who_comes_back_at_the_last_moment_is_somebody_new(
+    gateway: Gateway, tmp_path: Path
+) -> None:
+    """A name is not enough: their profile of one draw is not that of who left."""
+
+    def replaced() -> None:
+        gateway.forget("ann")
+        fill(gateway, {"ann": somebody(preferences="version = 1\n")})
+
+    sent = at_the_last_moment(gateway, replaced)
+    ask(gateway, "key-00000001")
+    assert len(sent) == 2
+    assert spent(gateway)[ANN][0] == 0
 
 
 def test_offer_and_person_are_of_one_catalogue(gateway: Gateway) -> None:

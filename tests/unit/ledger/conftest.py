@@ -14,7 +14,16 @@ import pytest
 
 from benchmarks.postgres_server import running
 from reticent.guarantees import RECORD, Event, PureDP
-from reticent.ledger import Charge, Checked, Head, Ledger, Request, open_reading, verify_ledger
+from reticent.ledger import (
+    Charge,
+    Checked,
+    Guard,
+    Head,
+    Ledger,
+    Request,
+    open_reading,
+    verify_ledger,
+)
 from reticent.ledger import open_ledger as open_ledger_at
 from reticent.ledger.reports import balances
 
@@ -205,9 +214,12 @@ def ask() -> Callable[..., Request]:
         principal: str = "club",
         event: Event = EVENT,
         charges: tuple[Charge, ...] | None = None,
+        guard: Guard | None = None,
         **others: Any,
     ) -> Request:
         taken = charges if charges is not None else (make_charge(**others),)
-        return Request(principal=principal, key=str(key), body=body, event=event, charges=taken)
+        return Request(
+            principal=principal, key=str(key), body=body, event=event, charges=taken, guard=guard
+        )
 
     return build

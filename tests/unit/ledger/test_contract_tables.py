@@ -9,7 +9,7 @@ import time
 import pytest
 
 from reticent.errors import BudgetExceeded
-from reticent.ledger import Connection, LedgerError
+from reticent.ledger import Connection, LedgerError, Sealed
 from reticent.ledger.reports import balances, entries, health, releases
 
 
@@ -140,15 +140,17 @@ def busy(ledger, ask, charge, monkeypatch):
     """Ann spends with two providers, in time; bob once."""
     day = 86_400
 
-    def spend(at, key, charges, **others):
+    def spend(at, key, charges, cover=None):
         monkeypatch.setattr(time, "time", lambda: float(at))
-        return ledger.once_with(ask(key, charges=charges), f"answer {key}".encode(), **others)
+        drawn = f"answer {key}".encode()
+        answer = drawn if cover is None else Sealed(drawn, cover)
+        return ledger.once_with(ask(key, charges=charges), answer)
 
     ann = charge("ann", renews="daily", nano=3)
     spend(10 * day, "1", (ann, charge("ann", what="item: tea", nano=2), charge("bob", nano=1)))
     spend(11 * day, "2", (charge("ann", "shop", nano=5), charge("bob", nano=1)))
-    spend(12 * day, "3", (charge("ann", nano=11, renews="daily"),), otherwise=b"nothing")
-    spend(13 * day, "4", (charge("bob", nano=2**59, limit=2**60),), otherwise=b"nothing")
+    spend(12 * day, "3", (charge("ann", nano=11, renews="daily"),), cover=b"nothing")
+    spend(13 * day, "4", (charge("bob", nano=2**59, limit=2**60),), cover=b"nothing")
     spend(13 * day, "5", (charge("ann", what="item: tea", nano=1),))
     with pytest.raises(ZeroDivisionError):
         ledger.once(ask("6", charges=(ann,)), lambda: bytes([1 // 0]))

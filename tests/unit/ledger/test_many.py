@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from reticent.errors import BudgetExceeded, ParameterError
-from reticent.ledger import KeyReused, LedgerError, many
+from reticent.ledger import KeyReused, LedgerError, Sealed, many
 from reticent.ledger.reports import entries
 from reticent.ledger.tables import SCHEMA, SCHEMA_MANY
 
@@ -74,7 +74,7 @@ def test_one_of_ten_thousand_has_nothing_left(ledger, store, ask, people, charge
 def test_one_of_ten_thousand_and_nobody_sees_it(ledger, store, ask, people, charge) -> None:
     ledger.once_with(ask(1, charges=(charge("p007000", nano=8),)), b"x")
     asked = ask(2, charges=people(10_000))
-    assert ledger.once_with(asked, b"y", otherwise=b"nothing").value == b"nothing"
+    assert ledger.once_with(asked, Sealed(b"y", b"nothing")).value == b"nothing"
     assert sums(store) == {8: 1, 4: 9999}
     again = ledger.once_with(asked, b"y")
     assert (again.value, again.replayed) == (b"nothing", True)
@@ -143,9 +143,9 @@ def use(monkeypatch, ledger, least) -> None:
     monkeypatch.setattr(f"{type(ledger).__module__}.MANY", least)
 
 
-def told(ledger, asked, otherwise):
+def told(ledger, asked, answer):
     try:
-        return ledger.once_with(asked, b"x", otherwise=otherwise)
+        return ledger.once_with(asked, answer)
     except (BudgetExceeded, LedgerError) as error:
         return type(error).__name__, str(error)
 
@@ -173,12 +173,12 @@ def test_the_same_as_one_by_one(make_store, monkeypatch, ask, charge) -> None:
             for who, what in names
         )
         asked = ask(choice.randrange(key + 1), charges=charges, body=b"%d" % choice.randrange(40))
-        otherwise = choice.choice((None, b"nothing"))
+        answer = choice.choice((b"x", Sealed(b"x", b"nothing")))
         forgotten = choice.choice(subjects) if choice.random() < 0.05 else None
         outcomes = []
         for ledger, least in ledgers:
             use(monkeypatch, ledger, least)
-            outcomes.append(told(ledger, asked, otherwise))
+            outcomes.append(told(ledger, asked, answer))
             if forgotten is not None:
                 outcomes[-1] = outcomes[-1], ledger.forget(forgotten)
         assert outcomes[0] == outcomes[1]
@@ -192,7 +192,7 @@ def test_the_same_as_one_by_one(make_store, monkeypatch, ask, charge) -> None:
 
 def test_how_many_would_not_fit(ledger, store, ask, people, charge, monkeypatch) -> None:
     ledger.once_with(ask(1, charges=people(300)), b"x")
-    ledger.once_with(ask(2, charges=people(300, 200, nano=9)), b"x", otherwise=b"nothing")
+    ledger.once_with(ask(2, charges=people(300, 200, nano=9)), Sealed(b"x", b"nothing"))
     head = store.checked().head
     choice = random.Random(5)
     charges = [

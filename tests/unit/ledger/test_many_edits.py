@@ -228,7 +228,7 @@ spend("killed", count)
 """
 
 
-@pytest.mark.parametrize("where", ["_decided", "_lowered", "_spent", "spend_line", "chained"])
+@pytest.mark.parametrize("where", ["_short", "_lowered", "_spent", "spend_line", "chained"])
 def test_killed_in_the_middle_nobody_is_charged(store, ask, charge, where) -> None:
     count = 3000 if where == "_spent" else 600  # once more than a reader fetches at once
     command = [sys.executable, "-c", KILLED, str(store.address), str(count), where]

@@ -242,3 +242,25 @@ def test_many_readers_at_once_and_few_are_kept(ledger) -> None:
     assert len(ledger._readers._idle) == 4
     ledger.close()
     assert len(ledger._readers._idle) == 0
+
+
+def test_functions_of_another_version_are_replaced(postgres, ask) -> None:
+    """As those of 0.1 are: under the same names, with other arguments and another text."""
+    ledger = postgres.open()
+    ledger.once_with(ask(1), b"x")
+    head = postgres.checked().head
+    reserve = ledger.write(
+        lambda held: held.execute("SELECT CAST(CAST('reserve' AS regproc) AS regprocedure)")
+    ).fetchone()[0]
+    postgres.raw(
+        (f"DROP FUNCTION {reserve}",),
+        ("CREATE FUNCTION reserve(text) RETURNS int LANGUAGE sql AS 'SELECT 1'",),
+    )
+    assert postgres.checked().problems != ()
+    postgres.open()
+    assert postgres.checked().problems != ()  # the control: what was changed by hand stays
+    postgres.raw(("DELETE FROM meta WHERE name = 'functions'",))
+    with open_ledger(postgres.address, create=False) as renewed:
+        assert renewed.once_with(ask(1), b"y").value == b"x"
+        assert renewed.once_with(ask(2), b"y").value == b"y"
+    assert postgres.checked(head).problems == ()

@@ -12,6 +12,7 @@ from reticent.errors import ParameterError
 from reticent.ledger import (
     Head,
     LedgerError,
+    Sealed,
     SqliteLedger,
     head_of,
     open_reading,
@@ -31,7 +32,7 @@ def fill(store, ask, charge) -> None:
             ledger.once(ask(4, subject="dan"), lambda: bytes([1 // 0]))
         ledger.once_with(ask(5, subject="eve"), b"five")
         ledger.forget("eve")
-        ledger.once_with(ask(6, subject="gus", nano=11), b"six", otherwise=b"nothing")
+        ledger.once_with(ask(6, subject="gus", nano=11), Sealed(b"six", b"nothing"))
 
 
 @pytest.fixture
