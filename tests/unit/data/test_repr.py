@@ -28,9 +28,9 @@ ARRAY = re.compile("NDArray|ArrayLike")
 PEOPLE = {
     *("gateway.directory.Person", "gateway.memory.Known", "gateway.memory.Memory"),
     *("gateway.drawing.Drawn", "gateway.credentials.Session", "running.merging.Part"),
-    *("tasks.batched.Drawn", "tasks.recoding.ReleaseOnce", "cli.ranked_lists.Lists"),
+    *("tasks.batched.Drawn", "tasks.recoding.ReleaseOnce", "queries.profile_tables.Held"),
     *(
-        "cli.neighbour_methods.Found",
+        "queries.neighbour_methods.Found",
         "cli.profile_tables.ProfileTable",
         "preferences.file.Preferences",
     ),
