@@ -109,17 +109,17 @@ def _by_name(inputs: Mapping[str, Input], data: Any) -> bool:
 def _by_table(
     inputs: Mapping[str, Input], columns: Mapping[str, str], *, strict: bool
 ) -> dict[str, dict[str, str]]:
-    """``columns`` by table: a role, or "table.role" where several tables have it."""
+    """``columns`` by table: a role of the first table that has it, or "table.role"."""
     found: dict[str, dict[str, str]] = {}
     for given, column in columns.items():
         whole = any(given in one.roles for one in inputs.values())  # names of columns have dots
         table, _, role = ("", "", given) if whole else given.rpartition(".")
         owners = [n for n, one in inputs.items() if role in one.roles and table in ("", n)]
         known = ", ".join(f"{n}.{role}" for n, one in inputs.items() for role in one.roles)
-        rule = f"roles of columns ({known}); the table may be left out where one has the role"
+        rule = f"roles of columns ({known}); without a table the first that has the role is meant"
         if not owners and not strict:
             continue
-        require(len(owners) == 1, "columns", given, rule)
+        require(len(owners) > 0, "columns", given, rule)
         found.setdefault(owners[0], {})[role] = column
     return found
 

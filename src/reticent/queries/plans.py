@@ -133,8 +133,9 @@ def public_terms(
     from reticent.queries.base import Public
     from reticent.queries.binding import Given
 
-    inputs = {name: one for name, one in query.inputs.items() if one.public}
-    require(public.keys() <= inputs.keys(), "public", "others", "public tables of this query")
+    inputs = query.reads({})
+    shown = {name for name, one in inputs.items() if one.public}
+    require(public.keys() <= shown, "public", "others", "public tables of this query")
     known = query.facts(Given.of(inputs, dict(public), columns).public()) if public else Public()
     return query.terms(known if known.count is not None else replace(known, count=count))
 
