@@ -266,6 +266,13 @@ def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) 
     if "profiles" in data and "preferences" not in data:
         warn_unused_preferences(data["profiles"], columns.get("weight", "weight"))
     if asked.paid_by(data) is Pays.NOBODY:
+        for name in ("key", "total"):
+            if given[name] is not None:
+                why = "this is computed from what was released before, and costs nothing"
+                raise Failure(f"--{name} is for a release that is charged", why=why)
+        if given["dry_run"]:
+            talk("this would cost nothing; nothing was read or released")
+            return
         _derived(context, asked, data, given)
         return
     if given["dry_run"]:
@@ -354,13 +361,16 @@ def _show(answer: Answer, given: dict[str, Any], paid: dict[str, Any]) -> None:
         say(line)
     for note in answer.notes:
         talk(f"note: {note}")
-    talk(_spent(answer) if paid else _FREE)
+    talk(_spent(answer) if paid else _free(answer))
     if out is not None:
         _say_next(answer, out)
     say_card(answer.card, card)
 
 
-_FREE = "spent nothing: it follows from what was released before, whose card covers it, too"
+def _free(answer: Answer) -> str:
+    if answer.card.release_event().private:
+        return "spent nothing: it follows from what was released before, whose card covers it, too"
+    return "spent nothing, and nothing covers this: it is not private"
 
 
 def _spent(answer: Answer) -> str:

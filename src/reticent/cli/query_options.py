@@ -158,12 +158,11 @@ def unusable_file(error: Exception, given: Mapping[str, Any]) -> Exception:
 
 def as_typed(error: ParameterError) -> Failure | ParameterError:
     """An error about an option, as it is typed."""
-    if error.name in _NOT_SAID or not error.name.replace("_", "").isalpha():
+    from reticent.data.interactions import TableError
+
+    unsaid = isinstance(error, TableError) or error.name in _NOT_SAID
+    if unsaid or not error.name.replace("_", "").isalpha():
         return error
-    said = (
-        isinstance(error.value, (str, int))
-        and error.value not in _UNTOLD
-        and not isinstance(error.value, bool)
-    )
-    got = f", got {error.value!r}" if said else ""
+    plain = isinstance(error.value, (str, int)) and not isinstance(error.value, bool)
+    got = f", got {error.value!r}" if plain and error.value not in _UNTOLD else ""
     return Failure(f"{spelling(error.name)} must be {error.rule}{got}")

@@ -45,11 +45,12 @@ class Interactions:
         *,
         people: Iterable[Any] | None = None,
         items: Iterable[Any] | None = None,
+        hint: str = _HINT,
     ) -> Interactions:
         """From a frame with a line per person and item; who and what there is may be declared."""
         held = Frame.of(frame)
         header = [str(name) for name in held.names]
-        user, item, weight = find_columns(CALLED, header, columns or Columns(), hint=_HINT)
+        user, item, weight = find_columns(CALLED, header, columns or Columns(), hint=hint)
         names = held.names
         who, what = held.labels(names[user]), held.labels(names[item])
         units = weight_units(1.0 if weight is None else held.weights(names[weight]))

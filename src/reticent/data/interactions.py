@@ -18,7 +18,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from math import nan
 from pathlib import Path
@@ -63,8 +63,9 @@ class TableError(ParameterError):
 class Columns:
     """What the columns of a long table are called; capitals do not matter.
 
-    Where nothing is said, a table without ``user`` or ``item`` may have one column of another usual
-    name instead, as ``user_id`` or ``movieId``. Ratings and counts are never taken for weights.
+    A table without ``user`` or ``item`` may have one column of another usual name instead, as
+    ``user_id`` or ``movieId``, where nothing is said or the name is one of those ``unsaid``.
+    Ratings and counts are never taken for weights.
 
     >>> Columns.parse("reader,book")
     Columns(user='reader', item='book', weight=None, weight_optional=False)
@@ -74,6 +75,7 @@ class Columns:
     item: str = "item"
     weight: str | None = "weight"
     weight_optional: bool = True
+    unsaid: frozenset[str] = field(default=frozenset(), repr=False)
 
     def __post_init__(self) -> None:
         names = [name for name in (self.user, self.item, self.weight) if name is not None]
@@ -96,10 +98,12 @@ def read_profiles(
     people: Iterable[Any] | None = None,
     items: Iterable[Any] | None = None,
     notice: Callable[[str], None] | None = None,
+    hint: str = _HINT,
 ) -> Profiles:
     """Profiles from a file; ``notice`` is told when there are no weights and all items count as 1.
 
-    ``people`` and ``items`` declare who and what there is, as in ``Profiles.of``. A matrix has no
+    ``hint`` says how to name a column that is not found. ``people`` and ``items`` declare who and
+    what there is, as in ``Profiles.of``. A matrix has no
     names: its rows and columns are numbered from 0.
     """
     path, columns = Path(path), columns or Columns()
@@ -118,7 +122,7 @@ def read_profiles(
             found.items if things is None else things,
         )
     read = _read_parquet if name.endswith(".parquet") else _read_csv
-    lines = read(path, columns)
+    lines = read(path, columns, hint)
     if lines.weights is None and notice is not None:
         notice(f"{path.name} has no column of weights: every item counts in full, with weight 1")
     return lines.profiles(people, items)
@@ -147,7 +151,6 @@ def find_columns(
 ) -> tuple[int, int, int | None]:
     """Where person, item and weight stand in a line."""
     names = [name.strip().casefold() for name in header]
-    usual = columns == Columns()  # nothing was said
 
     def place(name: str) -> int:
         count = names.count(name.strip().casefold())
@@ -155,7 +158,8 @@ def find_columns(
             return names.index(name.strip().casefold())
         if count:
             raise TableError(file, f"has more than one column called {name!r}")
-        alike = [i for i, own in enumerate(names) if usual and _bare(own) in _ALIKE[name]]
+        free = columns == Columns() or name in columns.unsaid
+        alike = [i for i, own in enumerate(names) if free and _bare(own) in _ALIKE[name]]
         if len(alike) == 1:
             return alike[0]
         if alike:
@@ -172,7 +176,7 @@ def _bare(name: str) -> str:
     return "".join(letter for letter in name if letter.isalnum())
 
 
-def _read_csv(path: Path, columns: Columns) -> _Lines:
+def _read_csv(path: Path, columns: Columns, hint: str) -> _Lines:
     opened = gzip.open if path.name.casefold().endswith(".gz") else open
     problem = "lines of text in UTF-8 with as many fields as the header"
     try:
@@ -182,7 +186,7 @@ def _read_csv(path: Path, columns: Columns) -> _Lines:
             header = next(rows, None)
             if header is None:
                 raise TableError(path.name, "is empty")
-            places = find_columns(path.name, header, columns)
+            places = find_columns(path.name, header, columns, hint=hint)
             lines = _numbered(path, rows, len(header), places)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise _wrong(path, "a file packed by gzip") from None
@@ -224,7 +228,7 @@ def _numbered(
     )
 
 
-def _read_parquet(path: Path, columns: Columns) -> _Lines:
+def _read_parquet(path: Path, columns: Columns, hint: str) -> _Lines:
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
@@ -233,7 +237,7 @@ def _read_parquet(path: Path, columns: Columns) -> _Lines:
         try:
             held = parquet.ParquetFile(file)
             names = held.schema_arrow.names
-            places = find_columns(path.name, names, columns)
+            places = find_columns(path.name, names, columns, hint=hint)
             wanted = [names[place] for place in places if place is not None]
             table = held.read(columns=wanted)
             return _from_table(table.select(wanted))

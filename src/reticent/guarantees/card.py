@@ -216,7 +216,7 @@ def make_card(
         provenance=Provenance(
             version=f"reticent {__version__}",
             made=(made or date.today()).isoformat(),
-            randomness=system if event.private else "seeded, for an experiment",
+            randomness=system if event.private else "not private: seeded, or none over raw data",
             seeded=not event.private,
             command=command,
         ),
@@ -251,7 +251,8 @@ def right_at_most(nano: int) -> str:
 def _words(event: Event, utility: Utility) -> Words:
     if not event.private:
         return Words(
-            odds="Made with a seeded source, for an experiment: this release protects nobody.",
+            odds="Not private: made with a seeded source, for an experiment, or from raw data. "
+            "This release protects nobody.",
             right_at_most="100",
             error=utility.sentence,
         )

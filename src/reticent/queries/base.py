@@ -256,6 +256,10 @@ class Query(ABC):
         """What an answer that was read again says is public: whom it is about."""
         return Public()
 
+    def check_given(self, given: Collection[str]) -> None:
+        """Refuse inputs that do not go together, before anything is read."""
+        return
+
     def paid_by(self, given: Collection[str]) -> Pays:
         """Whose budget it is charged to, given these inputs."""
         return self.pays

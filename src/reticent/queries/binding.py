@@ -10,7 +10,7 @@ cells is read as its column is declared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import KeysView, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from reticent.data.labels import text_of
 from reticent.data.people_tables import read_people
 from reticent.errors import require
 from reticent.mechanisms.reading import read_reals
-from reticent.queries.inputs import Cells, Input, Table
+from reticent.queries.inputs import Artefact, Cells, Input, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,8 @@ class Given:
     @classmethod
     def of(cls, inputs: Mapping[str, Input], data: Any, columns: Mapping[str, str] | None) -> Given:
         """``data`` is what the first input is, or all of them by name."""
-        given = data if _by_name(inputs, data) else {next(iter(inputs)): data}
+        empty = isinstance(data, Mapping) and not data
+        given = data if empty or _by_name(inputs, data) else {_meant(inputs, data): data}
         held = {name: one for name, one in given.items() if one is not None}
         return cls(inputs, held, columns or {})
 
@@ -96,6 +97,13 @@ class Given:
                 if there:
                     found[name] = one.read(name, self.held[name], chosen.get(name, {}), known)
         return found
+
+
+def _meant(inputs: Mapping[str, Input], data: Any) -> str:
+    """What a single thing is: an answer is the artefact of its kind, others the first input."""
+    kind = getattr(getattr(data, "query", None), "kind", None)
+    found = (name for name, one in inputs.items() if isinstance(one, Artefact) and one.kind == kind)
+    return next(found, next(iter(inputs)))
 
 
 def _by_name(inputs: Mapping[str, Input], data: Any) -> bool:
@@ -205,6 +213,14 @@ def _columns(name: str, table: Table, held: Any) -> _Columns:
         require(len(lengths) == 1, "data", "others", "columns of one length")
         return _Columns(name, [str(one) for one in held], held)
     needed = [role for role, one in table.roles.items() if one.required]
+    if isinstance(held, (set, frozenset, KeysView)):  # whose order is none
+        held = sorted(held, key=str)
+    elif not isinstance(held, np.ndarray) and hasattr(held, "to_list"):  # of pandas or polars
+        held = held.to_list()
+    if isinstance(held, (list, tuple)) and held and all(isinstance(one, tuple) for one in held):
+        fits = all(len(row) == len(needed) for row in held)
+        require(fits, "data", "other rows", f"rows of {', '.join(needed)}")
+        return _Columns(name, needed, dict(zip(needed, zip(*held, strict=True), strict=True)))
     alone = np.ndim(held) == 1 if isinstance(held, (np.ndarray, list, tuple)) else False
     if alone:
         require(len(needed) == 1, "data", "one column", f"a table with {', '.join(needed)}")

@@ -63,6 +63,7 @@ class Counts(WholeQuery):
             {"category": Role(Cells.NAME, "Its name.", sole=True)},
             public=True,
             required=False,
+            ordered=True,
         ),
     }
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import ParameterError, require
@@ -43,6 +44,11 @@ class DerivedTerms(Terms):
     @abstractmethod
     def parent(self) -> Answer:
         """What it is derived from."""
+
+    @property
+    def covered(self) -> bool:
+        """Whether nothing but what was released, and what is public, is read."""
+        return True
 
     @abstractmethod
     def derive(self, tables: Mapping[str, Any], progress: Progress) -> Any:
@@ -84,9 +90,10 @@ def _card(terms: DerivedTerms, command: str | None) -> Card:
     from reticent.guarantees.card import make_card
 
     parent = terms.parent.card
+    event = parent.release_event()
     return make_card(
         terms.what[:1].upper() + terms.what[1:],
-        parent.release_event(),
+        event if terms.covered else replace(event, private=False),
         scope=terms.scope(),
         how=terms.how(),
         utility=terms.utility(),

@@ -143,16 +143,17 @@ class Histogram(Query):
         """The one person, if one is asked for."""
         if self.person is None:
             return public
-        if public.names is not None:
-            there = self.person in public.names
-            rule = "a person of the table or, if they are declared, of that list, which is public"
-            require(there, "person", self.person, rule)
+        if public.declared:
+            rule = "one of the people who were declared"
+            require(self.person in (public.names or ()), "person", self.person, rule)
         return replace(public, count=1, names=[self.person])
 
     def facts(self, tables: Mapping[str, Any]) -> Public:
-        """Who there is."""
+        """Who there is; to ask for one person is to declare them, with or without lines."""
         from reticent.queries.profile_tables import everybody
 
+        if self.person is not None and "people" not in tables:
+            return Public(1, [self.person], tables=tables)
         return everybody(tables)
 
 
@@ -220,10 +221,13 @@ class HistogramTerms(Terms):
     def public(self) -> tuple[str, ...]:
         """The catalogue, and what is granted."""
         sizes = ("how many items of the catalogue a person has",) if self.query.replace else ()
+        from reticent.queries.profile_tables import who
+
+        whom = (who(self.known),) if self.query.person is None else ()
         granted = "which attributes are granted, with what budgets"
         if self.grant.withheld:
             granted += f"; withheld: {', '.join(self.grant.withheld)}"
-        return ("the catalogue", granted, *sizes)
+        return ("the catalogue", granted, *sizes, *whom)
 
     def scope(self) -> Scope:
         """See ``promises``."""
@@ -266,7 +270,7 @@ class HistogramTerms(Terms):
         held = tables["profiles"]
         profiles = held.profiles
         if self.query.person is not None:
-            profiles = profiles.only([list(profiles.people).index(self.query.person)])
+            profiles = profiles.in_catalogue([self.query.person], profiles.items)
         values = released(self.made, profiles, self.wishes, self.query.provider, source)
         if not self.query.possible:
             return values

@@ -72,13 +72,17 @@ class Input(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Table(Input):
-    """The roles of a table's columns; it is read as a ``Bound``."""
+    """The roles of a table's columns; it is read as a ``Bound``.
+
+    ``ordered``: the order of its rows decides the answer.
+    """
 
     help: str
     roles: Mapping[str, Role]
     public: bool = False
     required: bool = True
     forms: str = FORMS
+    ordered: bool = False
     rest: str = ""
 
     def read(
@@ -90,12 +94,12 @@ class Table(Input):
         return read_table(self, called, held, columns)
 
     def decides(self, read: Any) -> Any:
-        """The rows of a public table, in their order."""
+        """The rows of a public table; each once and in no order, unless that matters."""
         if not self.public:
             return None
-        return {
-            role: [str(cell) for cell in cells.tolist()] for role, cells in read.columns.items()
-        }
+        columns = [list(map(str, cells.tolist())) for cells in read.columns.values()]
+        rows = list(zip(*columns, strict=True))
+        return [list(read.columns), *map(list, rows if self.ordered else sorted(set(rows)))]
 
 
 @dataclass(frozen=True, slots=True)

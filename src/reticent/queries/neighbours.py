@@ -105,6 +105,14 @@ class Neighbours(Query):
                 rule = "left out for sketches, which estimate the cosine; direct and gossip take it"
                 require(getattr(self, name) == value, name, getattr(self, name), rule)
 
+    def check_given(self, given: Collection[str]) -> None:
+        """Profiles, or sketches alone."""
+        one = ("profiles" in given) is not ("sketches" in given)
+        require(one, "data", "others", "with profiles or sketches, and not with both")
+        for name in ("people", "items") if "sketches" in given else ():
+            rule = "left out with sketches: they are of those who were sketched"
+            require(name not in given, name, "given", rule)
+
     def paid_by(self, given: Collection[str]) -> Pays:
         """Nobody, where sketches were released."""
         return Pays.NOBODY if "sketches" in given else Pays.PERSON
@@ -112,13 +120,14 @@ class Neighbours(Query):
     def terms(self, public: Public) -> Terms:
         """See ``Query``."""
         if "sketches" in public.tables:
-            derived = self.method == "sketches" and self.epsilon is None
             rule = "left out: the sketches were released and paid for"
-            require(derived, "epsilon", self.epsilon, rule)
+            require(self.epsilon is None, "epsilon", self.epsilon, rule)
+            require(self.method == "sketches", "method", self.method, "sketches, as these are")
             return FromSketches(self, public.tables["sketches"])
-        return NeighboursTerms(self, public, self._method())
+        most = self.k if public.count is None else max(public.count - 1, 1)
+        return NeighboursTerms(self, public, self._method(min(self.k, most)))
 
-    def _method(self) -> Method:
+    def _method(self, k: int) -> Method:
         from reticent.queries.neighbour_methods import Direct, Gossiped, Published
         from reticent.queries.sketches import blip
 
@@ -126,24 +135,20 @@ class Neighbours(Query):
         if epsilon is None:
             raise ParameterError("epsilon", "given: what an item of weight 1 may lose", None)
         if self.method == "sketches":
-            return Published(blip(epsilon, self.profile_size, "neighbours"), self.k)
+            return Published(blip(epsilon, self.profile_size, "neighbours"), k)
         pair = comparison(epsilon, self.measure, self.norms, self.weighting)
         if self.method == "direct":
-            return Direct(pair, self.k)
+            return Direct(pair, k)
         from reticent.tasks.clustering import Gossip
 
         total, most = self.total_epsilon, self.max_contacts
-        return Gossiped(Gossip(similarity=pair, k=self.k, total_epsilon=total, max_contacts=most))
+        return Gossiped(Gossip(similarity=pair, k=k, total_epsilon=total, max_contacts=most))
 
     def facts(self, tables: Mapping[str, Any]) -> Public:
         """Who there is; one person has no neighbours."""
         from reticent.data.interactions import TableError
         from reticent.queries.profile_tables import everybody
 
-        some = "profiles" in tables or "sketches" in tables or "people" in tables or not tables
-        require(some, "data", "others", "with profiles or sketches")
-        alone = "sketches" in tables and "profiles" in tables
-        require(not alone, "data", "profiles and sketches", "with one of the two")
         found = everybody(tables)
         if "profiles" in tables and found.count == 1:
             raise TableError(
@@ -238,7 +243,9 @@ class NeighboursTerms(Terms):
     @property
     def public(self) -> tuple[str, ...]:
         """Who there is."""
-        return ("who is in the table, and how many",)
+        from reticent.queries.profile_tables import who
+
+        return (who(self.known),)
 
     def scope(self) -> Scope:
         """See ``promises``."""
@@ -288,7 +295,8 @@ class FromSketches(DerivedTerms):
     @property
     def what(self) -> str:
         """In words."""
-        return f"the {self.query.k} nearest of each person by published sketches"
+        k = min(self.query.k, max(len(self.sketches.value) - 1, 1))
+        return f"the {k} nearest of each person by published sketches"
 
     @property
     def public(self) -> tuple[str, ...]:

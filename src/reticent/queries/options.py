@@ -104,6 +104,7 @@ def _flag(value: Any, name: str) -> bool:
 
 
 def _name(value: Any, name: str) -> str:
+    value = str(value) if type(value) is int else value
     good = isinstance(value, str) and 0 < len(value.strip()) <= _LONGEST
     require(good, name, "another", f"a name of 1 to {_LONGEST} letters")
     return str(value.strip())
@@ -136,6 +137,8 @@ def names(how_many: int, metavar: str) -> OptionKind:
 
     def read(value: Any, name: str) -> tuple[str, ...]:
         listed = value.split(",") if isinstance(value, str) else value
+        if isinstance(listed, (list, tuple)):
+            listed = [str(one) if type(one) is int else one for one in listed]
         good = isinstance(listed, (list, tuple)) and all(isinstance(one, str) for one in listed)
         found = tuple(one.strip() for one in listed) if good else ()
         proper = len(found) == how_many and all(found)

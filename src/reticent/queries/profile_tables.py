@@ -25,6 +25,7 @@ from reticent.guarantees import promises
 from reticent.queries.base import Public
 from reticent.tasks.charged import Payer
 
+_OWN = {"person": "user", "item": "item"}  # roles, and what data/ calls them
 _HINT = "columns says which one it is, as person=NAME or item=NAME"
 
 
@@ -56,16 +57,21 @@ def read(called: str, held: Any, chosen: Mapping[str, str], known: Mapping[str, 
     columns = _columns(chosen)
     if isinstance(held, (str, Path)):
         said: list[str] = []
-        found = read_profiles(held, columns, **listed, notice=said.append)
+        found = read_profiles(held, columns, **listed, notice=said.append, hint=_HINT)
         return Held(Path(held).name, found, weighted=not said)
     if isinstance(held, Mapping):
-        cells = list(held.values())
+        cells = [_listed(column) for column in held.values()]
         places = find_columns(called, [str(name) for name in held], columns, hint=_HINT)
         who, what = (cells[place] for place in places[:2])
         weights = 1.0 if places[2] is None else cells[places[2]]
         return Held(called, Profiles.of(who, what, weights, **listed), places[2] is not None)
-    lines = Interactions.of(held, columns, **listed)
+    lines = Interactions.of(held, columns, **listed, hint=_HINT)
     return Held(called, lines.profiles, weighted=lines.weighted)
+
+
+def _listed(cells: Any) -> Any:
+    """Columns of other libraries, as lists."""
+    return cells.to_list() if hasattr(cells, "to_list") else cells
 
 
 def read_catalogue_of(called: str, held: Any) -> Catalogue:
@@ -119,6 +125,7 @@ def _columns(chosen: Mapping[str, str]) -> Columns:
         chosen.get("item", usual.item),
         chosen.get("weight", usual.weight),
         "weight" not in chosen,
+        frozenset(own for role, own in _OWN.items() if role not in chosen),
     )
 
 
@@ -133,6 +140,11 @@ def unweighted(known: Public) -> tuple[str, ...]:
 def declared(known: Public) -> str:
     """What a card says of who and what is public in a table of profiles."""
     return promises.public_lists(people=known.declared, items="items" in known.tables)
+
+
+def who(known: Public) -> str:
+    """Who is public, in a plan."""
+    return "the people who were declared" if known.declared else "who is in the table"
 
 
 def each(known: Public, limit: int | None, nano: int) -> list[tuple[Payer, int]] | None:

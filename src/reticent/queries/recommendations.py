@@ -95,6 +95,11 @@ class RecommendationsTerms(DerivedTerms):
         return self.sketches
 
     @property
+    def covered(self) -> bool:
+        """Not with raw profiles."""
+        return not self.raw
+
+    @property
     def what(self) -> str:
         """In words."""
         told = f"{self.query.n_items} items for each person"

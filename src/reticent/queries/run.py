@@ -80,6 +80,7 @@ def release(
     given = Given.of(query.reads({}), data, columns).and_also(
         people=people, preferences=preferences
     )
+    query.check_given(given.held)
     terms, tables = _read(query, given)
     if query.paid_by(given.held) is Pays.NOBODY:
         kept: dict[str, object] = {"ledger": ledger, "data_set": data_set, "total": total}
@@ -89,7 +90,8 @@ def release(
     told.agree(plan_of(query, terms))
     ready = _Ready(query, terms, tables, source, told)
     if ledger is None:
-        require(key is None, "key", "one", "left out where there is no ledger to keep an answer")
+        for name, value in (("key", key), ("total", total)):
+            require(value is None, name, "one", "left out where there is no ledger to keep it")
         return ready.answer(ready.draw(), None)
     with _opened(ledger) as book:
         due = payers_of(query, terms, given.held, data_set, total)

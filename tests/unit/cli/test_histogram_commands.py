@@ -42,6 +42,7 @@ def here(tmp_path, monkeypatch):
         ("preferences.toml", PREFERENCES),
         ("club.csv", CLUB),
         ("alone.csv", "user,item\nann,Heat\n"),
+        ("people.txt", "ann\nbob\n"),
     ):
         (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
@@ -143,7 +144,11 @@ def test_a_dry_run_reads_no_profile(cli, here) -> None:
     ("change", "code", "says"),
     [
         (("--provider", "filmclub.exmple", "--yes"), 3, "no line names the provider"),
-        (("--person", "zoe", "--yes"), 2, "--person must be a person of the table"),
+        (
+            ("--person", "zoe", "--people", "people.txt", "--yes"),
+            2,
+            "--person must be one of the people who were declared",
+        ),
         (("--own-device", "--out", "a.csv", "--yes"), 2, "a device is of one person"),
         (("--person", "ann", "--replace", "--yes"), 2, "--replace must be left out with weights"),
         (("--epsilon", "1", "--preferences", "preferences.toml", "--yes"), 2, "--epsilon must be"),
@@ -252,5 +257,16 @@ def test_everything_withheld_is_refused(cli, here) -> None:
 
 def test_an_interrupted_release_writes_nothing(cli, here) -> None:
     before = sorted(path.name for path in here.iterdir())
-    cli(*RELEASE, "--person", "zoe", "--yes", "--card", "c.json")
+    cli(*RELEASE, "--person", "zoe", "--people", "people.txt", "--yes", "--card", "c.json")
     assert sorted(path.name for path in here.iterdir()) == before
+
+
+def test_to_ask_for_a_person_does_not_tell_whether_they_have_a_line(cli, here) -> None:
+    (here / "none.csv").write_text("user,item\nbob,Heat\n", encoding="utf-8")
+    (here / "one.csv").write_text("user,item\nbob,Heat\nann,Heat\n", encoding="utf-8")
+    ended = [
+        cli(*RELEASE[:2], table, *RELEASE[3:], "--person", "ann", "--yes")
+        for table in ("none.csv", "one.csv")
+    ]
+    assert [one.code for one in ended] == [0, 0]
+    assert len({len(one.out.splitlines()) for one in ended}) == 1

@@ -228,7 +228,7 @@ TREE, EVENT = ("value", "tree"), ("card", "event", "parameters")
 WRONG = [
     (("query",), []),
     (("query", "target"), ""),
-    (("query", "target"), 7),
+    (("query", "target"), 7.5),
     (("query", "target"), "AGE"),
     (("query", "target"), ...),
     (("query", "more"), 1),

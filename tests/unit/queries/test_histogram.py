@@ -83,6 +83,8 @@ def test_whatever_holds_the_profiles_the_answer_is_the_same(tmp_path) -> None:
     ]
     found = [released(one) for one in holders]
     found.append(released(renamed, columns={"person": "who", "profiles.item": "film"}))
+    half = frame.rename(columns={"item": "title"})  # the other name is as usual
+    found.append(released(half, columns={"item": "title"}))
     assert all(one == found[0] for one in found)
 
 
@@ -128,7 +130,7 @@ def test_moved_numbers_are_those_of_a_profile() -> None:
     [
         (rt.Histogram(provider="spy"), {}),
         (rt.Histogram(provider="club", epsilon=1), {}),
-        (rt.Histogram(provider="club", person="zoe"), {}),
+        (rt.Histogram(provider="club", person="zoe"), {"people": ["ann"]}),
         (rt.Histogram(provider="club", replace=True), {}),
         (QUERY, {"preferences": None}),
         (QUERY, {"data": LINES}),
@@ -153,3 +155,14 @@ def test_own_device_is_of_one_person() -> None:
     alone = rt.Histogram(provider="club", person="ann", own_device=True)
     data = {"profiles": LINES, "catalogue": FILMS}
     assert alone.release(data, preferences=WISHES).card.scope.model == "local"
+
+
+def test_to_ask_for_a_person_is_to_declare_them() -> None:
+    """Whether they have a line is not told: without one it is noise alone."""
+    alone = rt.Histogram(provider="club", person="zoe")
+    without = released(LINES, alone)
+    light = {"person": [*LINES["person"], "zoe"], "item": [*LINES["item"], "Unheard of"]}
+    assert list(without) == ["zoe"]
+    assert released(light, alone) == without
+    heat = {"person": [*LINES["person"], "zoe"], "item": [*LINES["item"], "Heat"]}
+    assert released(heat, alone) != without  # the control: it does enter

@@ -281,3 +281,18 @@ def test_a_key_is_good_for_one_public_table(files) -> None:
     assert asked.release(first, **given).value == asked.release(first, **given).value
     with pytest.raises(rt.ReticentError, match="key"):
         asked.release(other, **given)
+
+
+def test_the_order_of_a_public_list_is_no_other_list(files) -> None:
+    query, tables = SAMPLES["sketches"][0], files("sketches")
+    del tables["people"]
+    names, given = ["dan", "ann", "bob", "cid"], {"ledger": "l.db", "key": "1"}
+    first = query.release(tables, people=names, **given)
+    assert query.release(tables, people=sorted(names), **given).value == first.value
+    assert query.release(tables, people=set(names), **given).value == first.value
+
+
+def test_a_limit_without_a_ledger_is_a_mistake(files) -> None:
+    query, tables = SAMPLES["quantile"][0], files("quantile")
+    with pytest.raises(ParameterError, match="total must be left out"):
+        query.release(tables, total=1)

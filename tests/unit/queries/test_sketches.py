@@ -113,6 +113,9 @@ def test_raw_profiles_are_stamped_not_private(world) -> None:
         rt.Recommendations().release(data)
     found = rt.Recommendations(trusted_gateway=True).release(data)
     assert found.card.title.startswith("Not private: ")
+    assert not found.card.release_event().private
+    assert "protects nobody" in found.card.words.odds
+    assert recomputed(found.card) == []
     assert found.notes == (promises.UNPROTECTED_ITEMS,)
     assert found.card.scope.not_against[0].startswith("whoever sees the recommendations")
     owned = people.to_csr().toarray() > 0
@@ -169,6 +172,10 @@ def test_what_is_no_sketch_is_refused(world, change) -> None:
         (rt.Neighbours(k=2, epsilon=1), lambda people, answer: {"sketches": answer}),
         (rt.Neighbours(k=2), lambda people, answer: {"sketches": answer, "profiles": people}),
         (rt.Neighbours(k=2), lambda people, answer: {"people": ["ann"]}),
+        (rt.Neighbours(epsilon=1), lambda people, answer: {"people": ["ann", "bob"]}),
+        (rt.Neighbours(epsilon=1), lambda people, answer: None),
+        (rt.Neighbours(), lambda people, answer: {"sketches": answer, "people": ["ann"]}),
+        (rt.Neighbours(method="direct"), lambda people, answer: answer),
         (rt.Recommendations(), lambda people, answer: {"items": ["a"]}),
         (rt.Recommendations(), lambda people, answer: {"sketches": answer}),
     ],
@@ -186,3 +193,29 @@ def test_cards_hold_and_a_changed_one_does_not(world) -> None:
         assert recomputed(one.card) == []
     exact = near.card.utility.model_copy(update={"sentence": "exact"})
     assert recomputed(near.card.model_copy(update={"utility": exact}))
+
+
+def test_an_answer_alone_is_the_artefact_of_its_kind(world) -> None:
+    answer = world[2]
+    near = rt.Neighbours(k=2).release(answer)
+    assert near.value == rt.Neighbours(k=2).release({"sketches": answer}).value
+
+
+def test_in_the_shell_a_dry_run_writes_nothing_and_limits_are_not_dropped(
+    world, cli, tmp_path
+) -> None:
+    (tmp_path / "s.json").write_text(publish.as_json(world[2]))
+    words = (
+        "release",
+        "neighbours",
+        "--sketches",
+        tmp_path / "s.json",
+        "--out",
+        tmp_path / "n.csv",
+    )
+    assert cli(*words, "--dry-run").code == 0
+    for limit in (("--total", "1"), ("--key", "k")):
+        assert cli(*words, *limit).code == 2
+    assert not (tmp_path / "n.csv").exists()
+    assert cli(*words).code == 0
+    assert (tmp_path / "n.csv").exists()
