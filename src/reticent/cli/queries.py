@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from reticent.amounts import nano_down
 from reticent.cli import query_options
 from reticent.cli.charging import (
     LEDGER,
@@ -159,6 +160,7 @@ def _plan(asked: Query, given: dict[str, Any], purse: Purse | None = None) -> No
     from reticent.queries.options import count
     from reticent.queries.plans import plan_of, public_terms
     from reticent.queries.run import payers_of
+    from reticent.rational import budget
 
     figures = {name: given.get(f"figure_{name}") for name in asked.figures}
     for path in figures.values():
@@ -180,6 +182,10 @@ def _plan(asked: Query, given: dict[str, Any], purse: Purse | None = None) -> No
     if purse is not None:
         due = payers_of(asked, terms, files, given.get("data_set"), given["total"])
         seen = purse.outlook(None if due is None else [payer for payer, _ in due], made.charge)
+        limit = given["total"]
+        if due is None and limit is not None and made.charge > nano_down(budget(limit, "total")):
+            line = f"{seen.line}\nwould be refused: epsilon {made.epsilon} is more than {limit}"
+            seen = replace(seen, line=line, fields={**seen.fields, "allowed": False})
     if given["as_json"]:
         told = {**made.fields(), **({} if seen is None else seen.fields)}
         say_json("plan/1", kind=made.kind, what=made.what, **told)

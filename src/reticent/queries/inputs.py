@@ -12,7 +12,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
+
+from reticent.errors import require
 
 FORMS = ".csv, .csv.gz or .parquet with a header line"
 
@@ -174,7 +177,11 @@ class PreferencesFile(Input):
         """See ``Input``."""
         from reticent.preferences import Preferences
 
-        return held if isinstance(held, Preferences) else Preferences.read(held)
+        if isinstance(held, Preferences):
+            return held
+        rule = "a preferences file, or Preferences"
+        require(isinstance(held, (str, Path)), called, type(held).__name__, rule)
+        return Preferences.read(held)
 
 
 @dataclass(frozen=True, slots=True)
