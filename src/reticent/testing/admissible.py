@@ -61,7 +61,7 @@ def check_admissible(view: View, pairs: Iterable[Pair[Any]], mechanism: Dampened
     return Admissibility(count, largest / (1 << SCORE_BITS), tuple(problems.values()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Seen:
     """Utilities, sensitivities in whole steps of the grid [t, candidate], and scores."""
 
