@@ -2,7 +2,9 @@
 
 import gc
 import os
+import shutil
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ for library in ("OMP", "OPENBLAS"):  # read when they are loaded, which is later
     # their threads wait for each other in loops, twenty times as long beside other work
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
+MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # bytes; tests need less than 1 GB of it
+TEMPORARY = "PYTEST_DEBUG_TEMPROOT"  # where pytest makes the folders of tests
 LEFT_OUT = pytest.StashKey[Counter[str]]()
 SENT = "tests left out, by reason"  # from a worker of pytest-xdist
 
@@ -32,6 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT_OUT] = Counter()
     settings.register_profile("reticent", max_examples=100 if _everything(config) else 50)
     settings.load_profile("reticent")  # where a test does not say how many
+    if not _everything(config):
+        _keep_files_in_memory()
     for tier in TIERS:
         config.addinivalue_line("markers", f"{tier.name}: {tier.what} (with --all)")
     if config.getoption("--require-all"):
@@ -43,6 +49,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _everything(config: pytest.Config) -> bool:
     return bool(config.getoption("--all") or config.getoption("--require-all"))
+
+
+def _keep_files_in_memory() -> None:
+    """Disks make thousands of small ledgers durable for minutes; with ``--all`` they do."""
+    chosen = TEMPORARY in os.environ or "TMPDIR" in os.environ
+    if not chosen and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+        os.environ[TEMPORARY] = str(MEMORY)
 
 
 @pytest.hookimpl(trylast=True)

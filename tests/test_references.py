@@ -1,12 +1,9 @@
 """Every claim has an address: cited keys, theory pages and theorems exist."""
 
-import importlib.util
 import re
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 ROOT = Path(__file__).parents[1]
 KEY = re.compile(r"\[([A-Z][A-Za-z]+\d{4})\]")
@@ -88,25 +85,3 @@ def test_the_paths_that_contributing_names_exist() -> None:
     assert len(named) > 20
     assert [path for path in named if not (ROOT / path).exists()] == []
     assert paths_named("`docs/nothing.md` and `code`") == ["docs/nothing.md"]
-
-
-def reference_pages() -> ModuleType:
-    path = ROOT / "docs/reference_pages.py"
-    spec = importlib.util.spec_from_file_location("reference_pages", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_reference_says_what_the_code_says() -> None:
-    """Also where the help of commands is not compared, under another version of Typer."""
-    pages = reference_pages()
-    made = {f"{name}.md": pages.package_page(name) for name in pages.PACKAGES}
-    made["index.md"] = pages.index_page()
-    folder = ROOT / "docs/reference"
-    stale = [name for name in made if (folder / name).read_text(encoding="utf-8") != made[name]]
-    assert stale == [], "run python docs/generate.py"
-    assert "class DiscreteLaplace(Mechanism" in made["mechanisms.md"]

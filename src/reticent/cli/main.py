@@ -10,68 +10,92 @@ import traceback
 from collections.abc import Sequence
 from functools import cache
 from itertools import takewhile
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup
 
 from reticent._version import __version__
-from reticent.cli import (
-    attack,
-    audit,
-    batch,
-    card,
-    compare,
-    compare_histogram,
-    compare_influencers,
-    compare_mapping,
-    compare_neighbours,
-    compare_percentile,
-    compare_tree,
-    data_columns,
-    data_sets,
-    demo,
-    doctor,
-    gateway,
-    init,
-    ledger,
-    ledger_changes,
-    mapping,
-    prefs,
-    profile,
-    queries,
-    release,
-    report,
-    reproduce,
-    serve,
-    sweep,
-    sweep_public,
-    verify,
-)
-from reticent.cli.examples import add_examples
 from reticent.cli.failures import ExitCode, explain
+from reticent.cli.loading import Commands, Entry
 from reticent.cli.output import prepare_streams, silence, talk
 from reticent.cli.typed import ROOT, meant, typed
 
-ORDER = (
-    *("demo", "init", "doctor", "data", "prefs", "queries", "plan", "release", "batch"),
-    *("predict", "fit", "audit", "verify", "compare", "sweep", "card", "ledger"),
-    *("report", "reproduce", "gateway", "serve"),
-)  # of commands in the help: as one comes to need them
+DERIVED = "queries.add_derived"  # also kinds that others have added
+COMMANDS = Commands(
+    {
+        "demo": Entry("demo.demo", texts={"short_help": "A tour on public sample data."}),
+        "init": Entry("init.init"),
+        "doctor": Entry("doctor.doctor"),
+        "data": Entry("data_sets.app", {"columns": "data_columns.columns"}),
+        "prefs": Entry("prefs.app"),
+        "queries": Entry("queries.listing"),
+        "plan": Entry("queries.plans", adds="queries.add_plans"),
+        "release": Entry(
+            "release.app",
+            {"profile": "profile.profile"},
+            adds="queries.add_releases",
+            texts={"help": "Release something, with its guarantee card."},
+        ),
+        "batch": Entry("batch.app", texts={"help": "Release everybody of a table of any size."}),
+        "predict": Entry(adds=DERIVED),
+        "fit": Entry("mapping.app"),
+        "audit": Entry("audit.app", {"attack": "attack.attack"}),
+        "verify": Entry(
+            "verify.verify", texts={"short_help": "Find the worst case of a mechanism, exactly."}
+        ),
+        "compare": Entry(
+            "compare.app",
+            {
+                "histogram": "compare_histogram.histogram",
+                "neighbours": "compare_neighbours.neighbours",
+                "mapping": "compare_mapping.mapping",
+                "influencers": "compare_influencers.influencers",
+                "percentile": "compare_percentile.percentile",
+                "tree": "compare_tree.tree",
+            },
+        ),
+        "sweep": Entry(
+            "sweep.app",
+            {
+                "mapping": "sweep_public.mapping",
+                "influencers": "sweep_public.influencers",
+                "percentile": "sweep_public.percentile",
+                "tree": "sweep_public.tree",
+            },
+        ),
+        "card": Entry("card.app"),
+        "ledger": Entry(
+            "ledger.app",
+            {"raise": "ledger_changes.raise_limit", "forget": "ledger_changes.forget"},
+        ),
+        "report": Entry(
+            "report.report", texts={"short_help": "One page of pictures, tables and cards."}
+        ),
+        "reproduce": Entry("reproduce.app"),
+        "gateway": Entry("gateway.app"),
+        "serve": Entry("serve.serve"),
+    },
+    others=DERIVED,
+)
+"""In the order of the help: as one comes to need them."""
 
 
-class InOrder(TyperGroup):
-    """Commands in the order of ``ORDER``; others after them."""
+class Root(TyperGroup):
+    """All commands; the module of one is imported when it is named or listed."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = cast(Any, COMMANDS)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names."""
-        known = [name for name in ORDER if name in self.commands]
-        return [*known, *(name for name in self.commands if name not in known)]
+        return list(COMMANDS)
 
 
 app = typer.Typer(
     name=ROOT,
-    cls=InOrder,
+    cls=Root,
     help="Release only as much as each person allows.",
     epilog="Start with: reticent demo. Then: reticent init, for files to change.",
     rich_markup_mode=None,
@@ -79,44 +103,6 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command("demo", short_help="A tour on public sample data.")(demo.demo)
-app.command("init")(init.init)
-app.command("doctor")(doctor.doctor)
-app.command("queries")(queries.listing)
-app.command("report", short_help="One page of pictures, tables and cards.")(report.report)
-app.command("serve")(serve.serve)
-app.command("verify", short_help="Find the worst case of a mechanism, exactly.")(verify.verify)
-release.app.command("profile")(profile.profile)
-queries.add_queries(app, release.app)
-audit.app.command("attack")(attack.attack)
-ledger.app.command("raise")(ledger_changes.raise_limit)
-ledger.app.command("forget")(ledger_changes.forget)
-data_sets.app.command("columns")(data_columns.columns)
-compare.app.command("histogram")(compare_histogram.histogram)
-compare.app.command("neighbours")(compare_neighbours.neighbours)
-compare.app.command("mapping")(compare_mapping.mapping)
-compare.app.command("influencers")(compare_influencers.influencers)
-compare.app.command("percentile")(compare_percentile.percentile)
-compare.app.command("tree")(compare_tree.tree)
-sweep.app.command("mapping")(sweep_public.mapping)
-sweep.app.command("influencers")(sweep_public.influencers)
-sweep.app.command("percentile")(sweep_public.percentile)
-sweep.app.command("tree")(sweep_public.tree)
-app.add_typer(mapping.app, name="fit")
-app.add_typer(release.app, name="release", help="Release something, with its guarantee card.")
-app.add_typer(batch.app, name="batch", help="Release everybody of a table of any size.")
-app.add_typer(queries.plans, name="plan")
-app.add_typer(compare.app, name="compare")
-app.add_typer(sweep.app, name="sweep")
-app.add_typer(prefs.app, name="prefs")
-app.add_typer(data_sets.app, name="data")
-app.add_typer(card.app, name="card")
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(audit.app, name="audit")
-app.add_typer(gateway.app, name="gateway")
-app.add_typer(reproduce.app, name="reproduce")
-
-add_examples(app)  # after every command is registered
 
 
 def _show_version(wanted: bool) -> None:

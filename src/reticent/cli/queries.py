@@ -79,15 +79,30 @@ def plan() -> None:
     """What a release would cost, and how wrong it would be."""
 
 
-def add_queries(app: typer.Typer, release: typer.Typer) -> None:
-    """A command of ``release`` for every kind, or one of its own, and a plan if it can cost."""
+def add_releases(app: typer.Typer) -> None:
+    """A command for every kind that is a release."""
+    for query in registered().values():
+        if query.verb == "release":
+            _add(app, query)
+
+
+def add_derived(app: typer.Typer) -> None:
+    """A command for every kind with a verb of its own."""
+    for query in registered().values():
+        if query.verb != "release":
+            _add(app, query)
+
+
+def add_plans(app: typer.Typer) -> None:
+    """A command for every kind that can cost."""
     for kind, query in registered().items():
-        free = query.pays is Pays.NOBODY
-        home = release if query.verb == "release" else app
-        made = _deriving(query) if free else _releasing(query)
-        home.command(kind, help=inspect.getdoc(query))(made)
-        if not free:
-            plans.command(kind, help=f"What {kind} would cost and tell.")(_planning(query))
+        if query.pays is not Pays.NOBODY:
+            app.command(kind, help=f"What {kind} would cost and tell.")(_planning(query))
+
+
+def _add(app: typer.Typer, query: type[Query]) -> None:
+    made = _deriving(query) if query.pays is Pays.NOBODY else _releasing(query)
+    app.command(query.kind, help=inspect.getdoc(query))(made)
 
 
 def listing(as_json: Json = False) -> None:

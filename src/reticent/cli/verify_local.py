@@ -201,7 +201,7 @@ def tree_case(mechanism: PrivateTree, domain: Section, claim: Section | None, lo
 
     def draw(data: Any, n: int) -> NDArray[Any]:
         source, table = Source.system(), np.array(data, dtype=np.int64).reshape(-1, width + 1)
-        coded = Coded(table[:, :-1], table[:, -1])
+        coded = Coded(np.ascontiguousarray(table[:, :-1]), table[:, -1].copy())
         return np.array([seen(mechanism.release(coded, source).value) for _ in range(n)])
 
     claims: dict[Hashable, Fraction] = {world.unit: claim_of(claim, promised(loss))}

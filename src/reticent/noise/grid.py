@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class Grid:
     @property
     def step(self) -> Fraction:
         """Distance between neighbouring points."""
-        return Fraction(2) ** self.exponent
+        return _power_of_two(self.exponent)
 
     def widen(self, sensitivity: Fraction, coordinates: int) -> Fraction:
         """Sensitivity after rounding, when one unit moves at most ``coordinates`` values."""
@@ -129,6 +130,11 @@ def snapped_laplace(
     """Quantised values plus Laplace noise of ``scale``, both on ``grid``, as floats."""
     steps = discrete_laplace(scale=scale / grid.step, size=units.shape, source=source)
     return grid.values(units + steps)
+
+
+@cache
+def _power_of_two(exponent: int) -> Fraction:
+    return Fraction(2) ** exponent
 
 
 def _log2(x: Fraction) -> int:

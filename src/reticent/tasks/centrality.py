@@ -125,7 +125,7 @@ class _Ranked:
     def parts(self, nodes: NDArray[np.int64] | None = None) -> list[NDArray[np.int64]]:
         """Egos in parts of about the same work, those of high degree first."""
         chosen = np.arange(self.ranks.size) if nodes is None else np.unique(self.ranks[nodes])
-        egos = chosen[::-1]
+        egos = chosen[::-1].copy()  # in one piece: kernels compile once for each layout
         work = np.cumsum(self.work[egos])
         if not work.size:
             return []

@@ -97,8 +97,10 @@ def betweenness(
     most = 0
     for c in egos:
         most = max(most, starts[c + 1] - starts[c])
-    tied, alone, numbers, counts, touched = np.zeros((5, most + 1), np.int32)
-    begins, ends = np.zeros((2, most + 1), np.int64)
+    tied, alone = np.zeros(most + 1, np.int32), np.zeros(most + 1, np.int32)
+    numbers, counts = np.zeros(most + 1, np.int32), np.zeros(most + 1, np.int32)
+    touched = np.zeros(most + 1, np.int32)
+    begins, ends = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64)
     shared = np.zeros(_LANES * (most + 2), np.int64)
     peers, sets = np.empty(0, np.int32), np.zeros(0, np.uint64)
     for c in egos:

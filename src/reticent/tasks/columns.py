@@ -173,7 +173,9 @@ class _Bins:
         """The bin of each value, into ``found``."""
         from reticent.mechanisms.tree_kernels import find_bins
 
-        find_bins(_numbers(values), self.inner, self.first, self.low, self.near, found)
+        codes = np.empty(len(values), dtype=np.uint16)  # kernels compile once for each layout
+        find_bins(_numbers(values), self.inner, self.first, self.low, self.near, codes)
+        found[:] = codes
         return True
 
 
@@ -202,9 +204,11 @@ class _Numbers:
         """The code of each value, into ``found``; False if another way must be taken."""
         from reticent.mechanisms.tree_kernels import look_up
 
-        return bool(self.table.size) and bool(
-            look_up(_numbers(values), self.low, self.table, found)
-        )
+        codes = np.empty(len(values), dtype=np.uint16)
+        if not self.table.size or not look_up(_numbers(values), self.low, self.table, codes):
+            return False
+        found[:] = codes
+        return True
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -226,7 +230,7 @@ class _Words:
 
 def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:
     if values.dtype.kind in "iufb":
-        return values.astype(np.float64, copy=False)
+        return values.astype(np.float64)
     return np.array([_number(value) for value in values.tolist()], dtype=np.float64)
 
 

@@ -204,7 +204,7 @@ class _Search:
         counts, buckets = self._counts(people, offsets, peers)
         drawn = np.zeros(counts.shape[1:], dtype=np.int64)
         met = np.zeros_like(offsets), np.empty(0, dtype=np.int32)
-        before = opened = np.broadcast_to(self.crowd.first, drawn.shape)
+        before = opened = np.broadcast_to(self.crowd.first, drawn.shape).copy()
         anew = True  # whatever comes after the zeros of the first level
         while anew or (opened < before).any():
             held = np.take_along_axis(counts, opened[None], axis=0)[0]
@@ -255,7 +255,7 @@ class _Search:
                 units,
                 heads,
                 self.crowd.head_reach,
-                scores[:, -1],
+                scores[:, -1].copy(),  # kernels compile once for each layout
                 int(2 * _PER_PLACE * scores.shape[1]),
                 early,
                 offsets,
@@ -309,7 +309,7 @@ class _Search:
             self.crowd.reach,
             self.norms[people],
             self.buckets.least_norm,
-            scores[:, -1],
+            scores[:, -1].copy(),
             counts,
             level,
             int(2 * _PER_PLACE * scores.shape[1]),

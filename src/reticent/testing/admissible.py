@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from reticent.errors import require
 from reticent.mechanisms.dampening import SCORE_BITS, Dampened, Scored
 from reticent.testing.exact import Pair
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 View: TypeAlias = Callable[[Any], Scored]
 """From data to utilities and sensitivities."""
@@ -43,37 +46,49 @@ def check_admissible(view: View, pairs: Iterable[Pair[Any]], mechanism: Dampened
     problems: dict[str, str] = {}
     count, largest = 0, 0
     for pair in pairs:
-        for one, other in ((pair.a, pair.b), (pair.b, pair.a)):
-            count += 1
-            found = _compared(view(one), view(other), mechanism)
-            for kind, sentence in found.items():
+        count += 1
+        a, b = (_Seen.of(view(data), mechanism) for data in (pair.a, pair.b))
+        for one, other, x, y in ((pair.a, pair.b, a, b), (pair.b, pair.a, b, a)):
+            for kind, sentence in _compared(x, y, mechanism).items():
                 problems.setdefault(kind, f"{sentence}; neighbours {one!r} and {other!r}")
-        moves = np.abs(mechanism.scores(view(pair.a)) - mechanism.scores(view(pair.b)))
+        moves = np.abs(a.scores - b.scores)
         largest = max(largest, int(moves.max()))
         if moves.max() > (1 << SCORE_BITS) + 1:
             far = float(moves.max()) / (1 << SCORE_BITS)
             sentence = f"a score moves by {far:.6g}, more than 1"
             problems.setdefault("score", f"{sentence}; neighbours {pair.a!r} and {pair.b!r}")
     require(count > 0, "pairs", "none", "at least one pair of neighbours")
-    return Admissibility(count // 2, largest / (1 << SCORE_BITS), tuple(problems.values()))
+    return Admissibility(count, largest / (1 << SCORE_BITS), tuple(problems.values()))
 
 
-def _compared(x: Scored, y: Scored, mechanism: Dampened) -> dict[str, str]:
-    grid, most = mechanism.grid, mechanism.most
-    assert grid is not None  # noqa: S101, set when the mechanism was made
-    n = mechanism.candidates
-    moved = np.abs(np.asarray(x.utilities, float) - np.asarray(y.utilities, float))
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Seen:
+    """Utilities, sensitivities in whole steps of the grid [t, candidate], and scores."""
+
+    utilities: NDArray[np.float64]
+    deltas: NDArray[np.int64]
+    scores: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, data: Scored, mechanism: Dampened) -> _Seen:
+        grid, most, n = mechanism.grid, mechanism.most, mechanism.candidates
+        assert grid is not None  # noqa: S101, set when the mechanism was made
+        steps = range(mechanism.steps + 1)
+        sums = np.array([data.sensitivity.sums(np.full(n, t), grid, most) for t in steps])
+        utilities = np.asarray(data.utilities, float)
+        return cls(utilities, np.diff(sums, axis=0), mechanism.scores(data))
+
+
+def _compared(x: _Seen, y: _Seen, mechanism: Dampened) -> dict[str, str]:
+    assert mechanism.grid is not None  # noqa: S101, set when the mechanism was made
+    moved = np.abs(x.utilities - y.utilities)
     found: dict[str, str] = {}
     limit = float(mechanism.limit)
     if (moved > limit * (1 + 1e-12)).any():
         worst = int(moved.argmax())
         found["limit"] = f"candidate {worst} moves by {moved[worst]:.6g}, the limit is {limit:.6g}"
-    sums = [
-        [each.sensitivity.sums(np.full(n, t), grid, most) for t in range(mechanism.steps + 1)]
-        for each in (x, y)
-    ]
-    on_x, on_y = (np.diff(np.array(some), axis=0) for some in sums)
-    step = float(grid.step)
+    on_x, on_y = x.deltas, y.deltas
+    step = float(mechanism.grid.step)
     if mechanism.steps and (moved > on_x[0] * step).any():
         worst = int((moved - on_x[0] * step).argmax())
         found["first"] = (

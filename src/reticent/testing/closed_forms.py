@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -90,10 +91,14 @@ def permute_and_flip_law(scores: Sequence[int], *, rate: Number) -> list[Fractio
     each of those is first with equal chance. The number of heads is built up coin by coin.
     """
     coins = _coins(scores, rate)
+    one = math.lcm(*(coin.denominator for coin in coins))
+    heads_of = [int(coin * one) for coin in coins]
     chances = []
-    for i, coin in enumerate(coins):
-        heads = _number_of_heads(coins[:i] + coins[i + 1 :])
-        chances.append(coin * sum((chance / (1 + n) for n, chance in enumerate(heads)), Fraction()))
+    for i, heads in enumerate(heads_of):
+        ways = _number_of_heads(heads_of[:i] + heads_of[i + 1 :], one)
+        among = math.lcm(*range(1, len(coins) + 1))
+        first = sum(way * (among // (1 + n)) for n, way in enumerate(ways))
+        chances.append(Fraction(heads * first, among * one ** len(coins)))
     return chances
 
 
@@ -114,16 +119,17 @@ def _coins(scores: Sequence[int], rate: Number) -> list[Fraction]:
     return [_exp(exact * (max(scores) - score)) for score in map(int, scores)]
 
 
-def _number_of_heads(coins: Sequence[Fraction]) -> list[Fraction]:
-    """P[n heads] for n = 0..len(coins)."""
-    chances = [Fraction(1)]
+def _number_of_heads(coins: Sequence[int], one: int) -> list[int]:
+    """P[n heads] for n = 0..len(coins), times one**len(coins); a coin shows heads in coin / one."""
+    chances = [1]  # whole numbers: fractions would be reduced each time
     for coin in coins:
-        heads = [Fraction(0), *(chance * coin for chance in chances)]
-        tails = [*(chance * (1 - coin) for chance in chances), Fraction(0)]
+        heads = [0, *(chance * coin for chance in chances)]
+        tails = [*(chance * (one - coin) for chance in chances), 0]
         chances = [h + t for h, t in zip(heads, tails, strict=True)]
     return chances
 
 
+@lru_cache(maxsize=1 << 12)
 def _exp(x: Fraction) -> Fraction:
     """exp(-x) with a relative error below 2**-LAW_BITS, cut to a short binary fraction."""
     # exp(-x) > 2**(-3x/2); 64 more, for differences of two that are nearly equal

@@ -205,7 +205,7 @@ def test_random_bytes_never_end_in_a_traceback(cli, packed) -> None:
     survives(cli, packed)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(VALUES)
 def test_random_json_never_ends_in_a_traceback(cli, value) -> None:
     survives(cli, json.dumps(value).encode())

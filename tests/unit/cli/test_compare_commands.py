@@ -115,7 +115,10 @@ def test_what_is_computed_is_the_same_each_time(cli, name) -> None:
     assert "--seed" not in cli("compare", name, "--help").out
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=pytest.mark.figures) if one != "tree" else one for one in QUICK],
+)
 def test_a_plot(cli, here, name) -> None:
     ended = cli(*seeded(name), "--plot", "way.svg")
     assert ended.code == 0, ended.err

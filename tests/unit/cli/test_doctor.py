@@ -30,7 +30,8 @@ def test_parts_and_extras_are_those_declared(report) -> None:
     assert all(check.name == name for name, check in zip(CHECKS, report.checks, strict=True))
 
 
-def test_printed_and_as_json(cli) -> None:
+def test_printed_and_as_json(cli, report, monkeypatch) -> None:
+    monkeypatch.setattr(doctor_checks, "examine", lambda: report)  # each takes half a second
     printed = cli("doctor")
     assert (printed.code, printed.err) == (0, "")
     assert "AES-256 in counter mode  ok" in printed.out
@@ -72,7 +73,7 @@ def test_a_failed_check_is_exit_code_1(cli, monkeypatch) -> None:
     def broken() -> Check:
         raise RuntimeError("canary-1")
 
-    monkeypatch.setitem(CHECKS, "double precision", broken)
+    monkeypatch.setattr(doctor_checks, "CHECKS", {"double precision": broken})
     ended = cli("doctor")
     assert ended.code == 1
     assert "could not run (RuntimeError)" in ended.out

@@ -223,6 +223,7 @@ def test_people_without_a_secret_are_left_out(cli, here) -> None:
     assert "9 people without a value of the secret were left out" in ended.err
 
 
+@pytest.mark.figures
 def test_fit_draws_three_figures(cli, here) -> None:
     figures = ("--tradeoff", "t.svg", "--picture", "p.svg", "--features", "f.svg")
     ended = cli(*FIT, "--bins", "age=10", "--delta", "0.05", "--out", "m.json", *figures)

@@ -131,6 +131,7 @@ def test_data_that_nobody_called_public_are_refused(cli, name) -> None:
     assert cli(*shlex.split(line.partition("next: reticent ")[2])).code == 0
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("name", SWEEPS)
 def test_a_plot(cli, here, name) -> None:
     ended = cli(*SWEEPS[name], "--plot", "curve.svg")

@@ -1,5 +1,6 @@
 """A console on a seeded gateway, with everybody who may come to it."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -104,16 +105,14 @@ class Console:
         return self.call("POST", path, headers=given, body=body)
 
 
-def filled(
-    gateway: Gateway, path: Path, *, limits: Limits = PLENTY, secure: bool = False
-) -> Console:
+def filled(gateway: Gateway, path: Path) -> Console:
     both = wishes() + f'[providers."{ADS}"]\nepsilon = 1\ntotal = 50\n'
     people = {
         "ann": somebody(["Heat", "Brazil"], preferences=both),
         "bob": somebody(["Up", "Ran"], columns={"age": "old", "home": "land"}),
     }
     fill(gateway, people, asks=ASKS)
-    made = Console(gateway, make_app(gateway, limits=limits, secure=secure), path, secure=secure)
+    made = Console(gateway, make_app(gateway, limits=PLENTY), path)
     made.tokens = {
         "club": token(gateway),
         "ads": token(gateway, ADS),
@@ -140,15 +139,26 @@ def filled(
     return made
 
 
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Console:
+    """The file of a gateway with everybody in it, and their keys: tests have copies of it."""
+    path = tmp_path_factory.mktemp("template") / "gateway.db"
+    with opened(path) as gateway:
+        return filled(gateway, path)
+
+
 @pytest.fixture
-def make_console(tmp_path: Path) -> Iterator[Callable[..., Console]]:
+def make_console(tmp_path: Path, template: Console) -> Iterator[Callable[..., Console]]:
     """A console with other limits, over TLS, or with known coins."""
     held: list[Gateway] = []
 
-    def make(*, seed: int | None = None, **others: Any) -> Console:
+    def make(*, seed: int | None = None, limits: Limits = PLENTY, secure: bool = False) -> Console:
         path = tmp_path / f"gateway{len(held)}.db"
+        shutil.copy(template.path, path)
         held.append(opened(path, seed))
-        return filled(held[-1], path, **others)
+        app = make_app(held[-1], limits=limits, secure=secure)
+        tokens, keys = dict(template.tokens), dict(template.keys)
+        return Console(held[-1], app, path, tokens, keys, secure=secure)
 
     yield make
     for gateway in held:

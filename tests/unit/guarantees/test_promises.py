@@ -74,7 +74,10 @@ def elsewhere() -> list[Path]:
 
 def worded(path: Path) -> Iterator[int]:
     """Lines that make a scope, or say against whom it is not."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    if "Scope" not in text and "not_against" not in text:
+        return
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func).split(".")[-1]
             if called == "Scope" or any(word.arg == "not_against" for word in node.keywords):

@@ -110,6 +110,7 @@ def flipped(scores, rate) -> list[float]:
 def laws(plan: PrivateTree, rows, faults: Faults = Faults()) -> dict:  # noqa: B008, frozen in use
     """From each tree to its chance, the exact counts of its leaves and the scale of their noise."""
     found, data, walk = {}, coded(rows), Walk([])
+    source = Source.seeded(0)  # nothing is drawn from it
 
     def noise(*, scale, size, source):
         if isinstance(size, tuple):
@@ -126,7 +127,7 @@ def laws(plan: PrivateTree, rows, faults: Faults = Faults()) -> dict:  # noqa: B
                 stack.enter_context(patch.object(module, name, chosen(law)))
         stack.enter_context(patch.object(tree_growth, "discrete_laplace", noise))
         while walk is not None:
-            made = grow(plan, data, Source.seeded(0))
+            made = grow(plan, data, source)
             parts = (made.column, made.at, made.kind, made.child, made.branches)
             key = tuple(tuple(part.tolist()) for part in parts)
             assert key not in found

@@ -43,7 +43,7 @@ def test_the_longest_files_that_are_read_cost_little(shape: str) -> None:
     text = LONGEST[shape]
     films = [f"film {n}" for n in range(1682)]
     assert cost(lambda: find_problems(text, attributes=["Drama"], items=films)) < SECONDS
-    if not find_problems(text):
+    if shape in ("items", "providers"):  # nothing is wrong with them
         assert cost(lambda: set_item(text, "Heat", "0.5")) < SECONDS
         assert cost(lambda: Preferences.parse(text).notes()) < SECONDS
 

@@ -122,7 +122,7 @@ def test_the_law_of_the_best_k_is_what_is_drawn(test, high: int) -> None:
     law = law_of(mechanism)(data)
     assert sum(law.values()) == pytest.approx(1, abs=1e-15)
     places = {name: i for i, name in enumerate(law)}
-    values = drawn(mechanism, data, 1500)
+    values = drawn(mechanism, data, 1000)
     seen = np.array([places[f"candidates {', '.join(map(str, value))}"] for value in values])
     chances = list(law.values())
     assert chi_square(seen, as_pmf(chances)).p_value > 1e-6

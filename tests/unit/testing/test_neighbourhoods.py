@@ -78,7 +78,7 @@ def test_a_huge_world_gives_some_pairs_at_once() -> None:
     pairs = list(world.some_pairs(20))
     assert len(pairs) == 20
     assert len({pair.a for pair in pairs}) >= 10
-    assert len(list(islice(world.pairs(), 1000))) == 1000
+    assert len(list(islice(world.pairs(), 100))) == 100
     many = Databases(tuple(range(50)), 60)
     assert len(list(many.some_pairs(20))) == 20
 
