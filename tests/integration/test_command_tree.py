@@ -373,11 +373,11 @@ def test_a_dry_run_says_if_it_would_be_refused(name, folder) -> None:
     dry = (*stingy(name), "--dry-run")
     ended, told = invoke(*dry), invoke(*dry, "--json")
     assert (ended.code, told.code) == (0, 0)
-    if name in (
-        "release neighbours",
-        "release sketches",
-    ):  # who would be charged stands in the table
-        assert told.json["allowed"] is None
+    if name in ("release neighbours", "release sketches"):  # who pays stands in the table
+        assert told.json["allowed"] is False
+        assert "would be refused: epsilon" in ended.err
+        generous = (*stingy(name)[:-1], "50", "--dry-run", "--json")
+        assert invoke(*generous).json["allowed"] is None
         return
     asked = invoke(*stingy(name), "--json").json
     assert told.json["allowed"] is False

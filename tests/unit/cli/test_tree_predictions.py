@@ -161,4 +161,6 @@ def test_a_tree_by_a_seeded_source_is_named(cli, here, monkeypatch) -> None:
     assert cli(*SURE, "--max-depth", "1", "--out", "seeded.json").code == 0
     monkeypatch.undo()
     monkeypatch.chdir(here)
-    assert "this release protects nobody" in cli("predict", "seeded.json", "people.csv").err
+    assert "release protects nobody" in " ".join(
+        cli("predict", "seeded.json", "people.csv").err.split()
+    )
