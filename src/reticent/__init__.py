@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from reticent.queries.neighbours import Neighbours
     from reticent.queries.percentile import Percentile
     from reticent.queries.predict import Predict
+    from reticent.queries.profile import Profile
     from reticent.queries.quantile import Quantile
     from reticent.queries.recommendations import Recommendations
     from reticent.queries.similarity import Similarity
@@ -96,6 +97,7 @@ _HOMES = {
     "Neighbours": "queries.neighbours",
     "Percentile": "queries.percentile",
     "Predict": "queries.predict",
+    "Profile": "queries.profile",
     "PrivateTreeClassifier": "queries.tree_classifier",
     "Quantile": "queries.quantile",
     "Recommendations": "queries.recommendations",
@@ -143,6 +145,7 @@ __all__ = [
     "Predict",
     "Preferences",
     "PrivateTreeClassifier",
+    "Profile",
     "Profiles",
     "Quantile",
     "Recoding",

@@ -25,6 +25,7 @@ OTHERS = {"reproduce list": f"reticent reproduce list --root {shlex.quote(str(CH
 
 GATEWAY = ("gateway init", "gateway import", "gateway provider", "gateway token")
 BEFORE: dict[str, tuple[str, ...]] = {
+    "plan profile": ("fit mapping",),
     "release profile": ("fit mapping",),
     "batch profile": ("fit mapping",),
     "audit attack": ("fit mapping",),

@@ -21,9 +21,8 @@ from reticent.amounts import show_up
 from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.mapping import FIGURES, PeopleFile
-from reticent.cli.mapping_files import read_mapping
+from reticent.cli.mapping_files import MappingFile, read_mapping
 from reticent.cli.output import Json, progress, say, say_json, talk
-from reticent.cli.profile import MappingFile
 from reticent.cli.release import check_files
 from reticent.errors import MissingExtra
 from reticent.layout import table

@@ -1,6 +1,6 @@
 """``reticent batch``: everybody of a table of any size, over all cores.
 
-Not here  how it is done (running/), small tables and single people (histogram.py, profile.py).
+Not here  how it is done (running/), small tables and single people (queries.py).
 
 A run that was broken off is taken up by the same command: its key is kept beside the output.
 """
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from reticent.cli.charging import LEDGER, PRINCIPAL, LedgerOption, Paid, Purse, opened, shown
-from reticent.cli.charging_words import NOTED
 from reticent.cli.declared import Declared, DeclaredPeople
 from reticent.cli.failures import Failure, Refusal
 from reticent.cli.histogram_options import (
@@ -29,12 +28,10 @@ from reticent.cli.histogram_options import (
     read_both,
 )
 from reticent.cli.mapping import IdColumn
-from reticent.cli.mapping_files import read_mapping
+from reticent.cli.mapping_files import MappingFile
 from reticent.cli.output import Json, say, say_json, talk
-from reticent.cli.plan import DryRun, Outlook, Plan, Yes, agreement, published, spelled
-from reticent.cli.profile import HidingFile, MappingFile, scope_of
-from reticent.cli.profile_plan import BitsPlan
-from reticent.cli.profile_wishes import Asked, kept_limits, read_wishes
+from reticent.cli.plan import Agreeable, DryRun, Plan, Yes, agreement, published, say_plan, spelled
+from reticent.cli.query_failures import as_failures
 from reticent.cli.release import CARDS, CardFile, card_fields, check_files, say_card, write_card
 
 if TYPE_CHECKING:
@@ -76,6 +73,15 @@ Processes: TypeAlias = Annotated[
     int | None,
     typer.Option(
         "--processes", help="How many to use.  [default: one for each core]", metavar="N", min=1
+    ),
+]
+HidingFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--preferences",
+        help="A preferences file whose [hide] limits must be kept.  [default: "
+        "preferences.toml, if there is one]",
+        metavar="FILE",
     ),
 ]
 
@@ -191,45 +197,30 @@ def profile(
     A row is a person. Only the columns of the mapping leave, and the column that names people.
     Everybody is noted in the ledger once; after a crash the same command goes on where it stopped.
     """
-    from reticent.mechanisms.base import Release
+    from reticent.cli.query_options import tables
+    from reticent.queries.plans import plan_of, public_terms
+    from reticent.queries.profile import Profile
+    from reticent.queries.run import card_of
     from reticent.tasks.charged import ANYONE
-    from reticent.tasks.leakage import secret_bits
     from reticent.tasks.recoding_arrow import ProfileBatches
 
     check_files(card, suffixes=CARDS)
-    recoding = read_mapping(mapping)
-    wishes = read_wishes(preferences, provider)
-    mechanism = recoding.mechanism
-    cautions = Asked(recoding, mapping, table, readable=False).cautions(wishes)
-    whom = "" if provider is None else f" for {provider}"
-    agreed = BitsPlan(
-        "batch-profile",
-        f"everybody's profile{whom}, hiding {mechanism.secret}",
-        {},
-        mechanism.utility().sentence,
-        "; ".join(cautions),
-        secret_bits(recoding),
-        mechanism.statement.guesses,
-        mechanism.statement.sample,
-    )
+    files = {"table_mapping": mapping, "table_table": table, "table_preferences": preferences}
+    with as_failures(files):
+        asked = Profile(provider=provider)
+        typed = tables(asked, files)
+        public = {name: path for name, path in typed.items() if asked.inputs[name].public}
+        terms: Any = public_terms(asked, public, None, None)
+    agreed = replace(plan_of(asked, terms), cautions=terms.left_open)
     purse = Purse(ledger, key, quiet=as_json)
     if dry_run:
-        facts = {"ledger": purse.where, "allowed": True}
-        noted = Outlook(f"ledger: {purse.where}: {NOTED}", facts)
-        agreed.say(as_json, noted)
+        say_plan(agreed, purse.noted(), as_json)
         return
     agree = agreement(context, yes)
     agree(agreed)
-    job = ProfileBatches(recoding, person=id_column or "user", provider=provider or ANYONE)
+    job = ProfileBatches(terms.recoding, person=id_column or "user", provider=provider or ANYONE)
     ran, budget = _run(context, job, table, out, key, ledger, "people", processes, as_json)
-    files: Any = dict(ran.files)
-    told = Release(files, ran.event, mechanism).card(
-        agreed.title,
-        scope=scope_of(recoding, own_device=False),
-        budget=budget,
-        preferences=kept_limits(wishes),
-        command=published(context),
-    )
+    told = card_of(terms, ran.event, budget=budget, command=published(context))
     facts = {"provider": provider}
     _say("batch-profile/1", ran, budget, agreed, told, card, ledger, as_json, facts)
 
@@ -318,14 +309,14 @@ def _say(
     schema: str,
     ran: Ran,
     budget: Budget,
-    agreed: Plan,
+    agreed: Agreeable,
     made: Card,
     card: Path | None,
     address: str,
     as_json: bool,
     facts: dict[str, Any],
 ) -> None:
-    paid = Paid(ran.files, budget, ran.replayed, shown(address), ran.key)
+    paid = Paid(budget, ran.replayed, shown(address), ran.key)
     write_card(made, card)
     if as_json:
         where = {"out": str(ran.out), "people": ran.people, "files": sorted(ran.files)}

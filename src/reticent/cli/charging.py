@@ -1,47 +1,32 @@
-"""What every command that releases shares: it charges a ledger before it computes, and says so.
+"""What every command that releases shares: which ledger it charges, and what that says before.
 
-Theory    docs/theory/ledger.md, Theorem 1 (never more than the limit), Theorem 2 (one key, one
-          answer, one charge)
-Not here  looking at a ledger (ledger.py), charging as such (tasks/charged.py).
-
-An answer is kept in the ledger and repeated exactly when its key is given again, unless it is
-longer than a megabyte: then the ledger keeps where it went. It is written there after it was
-counted, so a crash in between loses an answer that nobody saw, and never draws a second one.
+Not here  looking at a ledger (ledger.py), charging as such (queries/run.py, tasks/charged.py).
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from reticent.amounts import show_nano
-from reticent.cli.charging_words import UNKNOWN, refusal, standing_words
-from reticent.cli.failures import Failure, Refusal, budget_amounts
-from reticent.cli.output import talk
-from reticent.cli.plan import Outlook, spelled
+from reticent.cli.charging_words import NOTED, UNKNOWN, standing_words
+from reticent.cli.failures import Failure, budget_amounts
+from reticent.cli.plan import Outlook
 
 if TYPE_CHECKING:
-    from reticent.guarantees import Event
     from reticent.guarantees.card import Budget
     from reticent.ledger import Ledger
     from reticent.tasks.charged import Payer, Standing
 
-Value = TypeVar("Value")
-
 LEDGER = "reticent-ledger.db"
 PRINCIPAL = "command line"
-LONGEST = 1 << 20  # bytes of an answer that is kept
-_SHORT, _LONG = 200, 489  # letters of a key, and of a data set's name
-_UNDECIDING = frozenset(
-    {"ledger", "key", "total", "data_set", "yes", "dry_run", "as_json", "card", "out", "plot"}
-)  # options that do not decide what is released
+_SHORT = 200  # letters of a key
 
 LedgerOption: TypeAlias = Annotated[
     str,
@@ -92,10 +77,9 @@ DataSetOption: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Paid(Generic[Value]):
-    """What was released, and what the ledger says of it."""
+class Paid:
+    """What the ledger says of a release."""
 
-    value: Value
     budget: Budget
     replayed: bool
     ledger: str
@@ -133,51 +117,10 @@ class Purse:
         """The address without its password."""
         return shown(self.address)
 
-    def pay(
-        self,
-        context: typer.Context,
-        event: Event,
-        payers: Sequence[Payer],
-        make: Callable[[], Value],
-        *,
-        out: Path | None = None,
-    ) -> Paid[Value]:
-        """Charge everybody, then make the answer; or repeat the one that this key got before."""
-        from reticent.errors import BudgetExceeded
-        from reticent.tasks.charged import answer_once, new_key
-
-        key = self.key or new_key()
-        shown = self.where
-        with opened(self.address) as ledger:
-
-            def made() -> Value:
-                if not self.quiet:
-                    talk(f"ledger: {shown}, key {key}: {standing_words(ledger, payers)}")
-                try:
-                    return make()
-                except BaseException:
-                    again = spelled(context, "--key", key, without=("key",))
-                    talk(f"counted, not answered; to try again at no further charge: {again}")
-                    raise
-
-            try:
-                charged = answer_once(
-                    event,
-                    made,
-                    ledger=ledger,
-                    payers=payers,
-                    key=key,
-                    principal=PRINCIPAL,
-                    about=_decided(context),
-                    keep=lambda value: _kept(value, out),
-                    restore=_restored,
-                )
-            except BudgetExceeded as error:
-                raise refusal(error, context, ledger, payers) from None
-            if charged.replayed and not self.quiet:
-                said = standing_words(ledger, payers)
-                talk(f"ledger: {shown}, key {key}: answered before, repeated; {said}")
-        return Paid(charged.value, charged.budget, charged.replayed, shown, key)
+    def noted(self) -> Outlook:
+        """What a dry run says of a release that nobody is charged for."""
+        facts = {"ledger": self.where, "allowed": True}
+        return Outlook(f"ledger: {self.where}: {NOTED}", facts)
 
     def outlook(self, payers: Sequence[Payer] | None, asked: int | None = None) -> Outlook:
         """What a dry run says of those who would be charged ``asked``, and if that is refused.
@@ -264,43 +207,3 @@ def shown(address: str) -> str:
         return address
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def data_set_subject(path: str | Path, name: str | None = None) -> str:
-    """What the ledger calls a data set: its path, with links resolved; a hard link is another."""
-    subject = f"data set {os.path.realpath(path) if name is None else name}"
-    if name == "" or len(subject) > _LONG or not subject.isprintable():
-        why = "--data-set NAME gives it one, of 1 to 480 letters"
-        raise Failure("the data set has no name that a ledger can keep", why=why)
-    return subject
-
-
-def _decided(context: typer.Context) -> str:
-    """All that was typed and decides the answer, however files were reached."""
-    given = {
-        name: str(value.resolve() if isinstance(value, Path) else value)
-        for name, value in context.params.items()
-        if name not in _UNDECIDING
-    }
-    return json.dumps([context.command_path, given], sort_keys=True)
-
-
-def _kept(value: object, out: Path | None) -> bytes:
-    from reticent.tasks.kept import keep
-
-    held = keep(value)
-    if len(held) <= LONGEST:
-        return b"=" + held
-    return b">" + ("" if out is None else os.path.abspath(out)).encode(errors="replace")
-
-
-def _restored(held: bytes) -> Any:
-    from reticent.tasks.kept import restore
-
-    if held[:1] == b"=":
-        return restore(held[1:])
-    where = held[1:].decode()
-    raise Refusal(
-        "this key was answered before, and the answer is too long to be kept",
-        why=f"it was written to {where}" if where else "it was written to standard output",
-    )

@@ -160,13 +160,13 @@ def show_told(curves: Curves, schema: str, plot: Path | None, as_json: bool) -> 
 
 def figure_of(bits: float | None) -> str:
     """Bits in four digits; next to nothing is 0."""
-    from reticent.cli.mapping_numbers import near
+    from reticent.guarantees.average_numbers import near
 
     return near(bits or 0.0)
 
 
 def _bits(point: Point) -> str:
-    from reticent.cli.mapping_numbers import down, near
+    from reticent.guarantees.average_numbers import down, near
 
     bound = point.more.get("bound")
     told, least = near(point.value), "" if bound is None else down(bound)

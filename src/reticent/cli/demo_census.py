@@ -23,7 +23,6 @@ import numpy as np
 from reticent.amounts import NANO
 from reticent.cli.demo_club import CLUB
 from reticent.cli.demo_tour import PUBLIC, Planned, Step, Tour
-from reticent.cli.profile_wishes import NEGLIGIBLE, kept_limits
 from reticent.data import ADULT_CATEGORIES, ADULT_SIZE, Table
 from reticent.errors import require
 from reticent.guarantees import RECORD_SUBSTITUTE, promises
@@ -34,6 +33,7 @@ from reticent.report.mapping_figures import mapping_figure
 from reticent.report.tree_figures import tree_figure
 from reticent.tasks.charged import Payer, answer_once, release_once
 from reticent.tasks.columns import Column
+from reticent.tasks.hidden_secrets import NEGLIGIBLE, kept_limits
 from reticent.tasks.leakage import counted, secret_bits
 from reticent.tasks.percentile import quantile, quantile_mechanism
 from reticent.tasks.recoding import Alphabet, Measure, Recoding

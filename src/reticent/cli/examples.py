@@ -37,6 +37,7 @@ EXAMPLES = {
     "plan sketches": "reticent plan sketches --epsilon 4 --use items",
     "plan neighbours": "reticent plan neighbours --epsilon 1 --method direct --count 12",
     "plan similarity": "reticent plan similarity --epsilon 1 --pair ann,bob",
+    "plan profile": f"reticent plan profile mapping.json {_CLUB}",
     "release histogram": f"{_CARD} --card card.json --yes",
     "release similarity": "reticent release similarity club.csv --pair ann,bob --epsilon 1 --yes",
     "release profile": (

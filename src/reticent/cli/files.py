@@ -1,16 +1,15 @@
 """Reading and writing files: whole or not at all.
 
-Not here  what is in them.
+Not here  what is in them, how a file is replaced (data/atomic_files.py).
 """
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from pathlib import Path
 
 from reticent.cli.failures import Failure, reason
+from reticent.data.atomic_files import replace_file
 
 _SPENT = (
     "a release that was made is spent all the same, and its --key repeats it; files written before "
@@ -58,40 +57,7 @@ def write_atomically(path: Path, held: str | bytes, *, private: bool = False) ->
     """
     packed = held if isinstance(held, bytes) else held.encode("utf-8")
     try:
-        _replace(path, packed, private=private)
+        replace_file(path, packed, private=private)
     except OSError as error:
         what = f"{path} cannot be written: {reason(error)}"
         raise Failure(what, why=_SPENT) from None
-
-
-def _replace(path: Path, packed: bytes, *, private: bool) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(packed)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o600 if private else 0o666 & ~_umask())
-        os.replace(name, path)
-        _settle(path.parent)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _settle(folder: Path) -> None:
-    """The new name, too, survives a loss of power; where folders cannot be opened, it may not."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # not every system opens folders
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _umask() -> int:
-    current = os.umask(0o077)
-    os.umask(current)
-    return current

@@ -33,7 +33,6 @@ COMMANDS = Commands(
         "plan": Entry("queries.plans", adds="queries.add_plans"),
         "release": Entry(
             "release.app",
-            {"profile": "profile.profile"},
             adds="queries.add_releases",
             texts={"help": "Release something, with its guarantee card."},
         ),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from reticent.cli.mapping_numbers import TINY, near, up
 from reticent.cli.mapping_views import FEW, Fitted, exceeds
+from reticent.guarantees.average_numbers import TINY, near, up
 from reticent.guarantees.card_facts import printable
 
 _BIASED = 0.1  # of what is counted

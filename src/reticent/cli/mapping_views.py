@@ -10,7 +10,16 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reticent.cli.mapping_numbers import TINY, after_100, down, down_100, near, near_100, up, up_100
+from reticent.guarantees.average_numbers import (
+    TINY,
+    after_100,
+    down,
+    down_100,
+    near,
+    near_100,
+    up,
+    up_100,
+)
 from reticent.guarantees.card_facts import printable
 from reticent.guarantees.samples import CONFIDENCE, HeldOut
 

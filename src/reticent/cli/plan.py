@@ -12,13 +12,17 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, Protocol, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
 import typer
 
 from reticent.cli.failures import Failure, Refusal
 from reticent.cli.output import say, say_json, talk
 from reticent.layout import table
+
+if TYPE_CHECKING:
+    from reticent.queries.plans import Plan as QueryPlan
 
 DryRun: TypeAlias = Annotated[
     bool,
@@ -45,6 +49,9 @@ class Agreeable(Protocol):
 
     def cost(self) -> str:
         """In one line."""
+
+    def fields(self) -> dict[str, Any]:
+        """For JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +157,23 @@ class Plan:
     def after(self) -> str:
         """What a dry run has not done."""
         return "nothing was read or released"
+
+
+def say_plan(
+    made: QueryPlan, seen: Outlook | None, as_json: bool, figures: Collection[Path] = ()
+) -> None:
+    """What a release would cost, and what a ledger says to it; ``figures`` were drawn."""
+    if as_json:
+        told = {**made.fields(), **({} if seen is None else seen.fields)}
+        say_json("plan/1", kind=made.kind, what=made.what, **told)
+        return
+    for line in made.lines():
+        say(line)
+    for line in (*made.warnings(), *(f"figure: {path}" for path in figures)):
+        talk(line)
+    if seen is not None:
+        talk(seen.line)
+    talk("nothing private was read and nothing was released")
 
 
 def _key(who: str) -> str:

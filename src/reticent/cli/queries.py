@@ -33,7 +33,8 @@ from reticent.cli.charging_words import refusal, standing_words
 from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, say, say_json, shares, talk
-from reticent.cli.plan import DryRun, Yes, agreement, published, spelled
+from reticent.cli.plan import DryRun, Yes, agreement, published, say_plan, spelled
+from reticent.cli.query_failures import as_failures
 from reticent.cli.release import (
     CARDS,
     CardFile,
@@ -43,7 +44,7 @@ from reticent.cli.release import (
     warn_unused_preferences,
     write_card,
 )
-from reticent.errors import BudgetExceeded, ParameterError, ReticentError
+from reticent.errors import BudgetExceeded
 from reticent.queries.base import Pays
 from reticent.queries.cells import cells
 from reticent.queries.inputs import Artefact, Input
@@ -125,27 +126,13 @@ def _made(body: Callable[..., None], parameters: list[inspect.Parameter]) -> Cal
 
     def command(**given: Any) -> None:
         context = given.pop("context")
-        try:
+        with as_failures(given):
             body(context, given)
-        except ParameterError as error:
-            raise query_options.as_typed(error) from None
-        except ReticentError as error:
-            raise query_options.unusable_file(_of_artefact(error), given) from None
 
     first = query_options.parameter("context", typer.Context)
     command.__signature__ = inspect.Signature([first, *parameters])  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in (first, *parameters)}
     return command
-
-
-def _of_artefact(error: ReticentError) -> ReticentError | Failure:
-    """A file that is no artefact, with the command that makes one."""
-    from reticent.queries.artefacts import ArtefactError
-
-    if not isinstance(error, ArtefactError):
-        return error
-    what = f"{error.called} is no {error.kind} that can be used"
-    return Failure(what, why=error.why, next_command=f"reticent release {error.kind} --help")
 
 
 def _planning(query: type[Query]) -> Callable[..., None]:
@@ -194,28 +181,23 @@ def _plan(asked: Query, given: dict[str, Any], purse: Purse | None = None) -> No
         if path is not None:
             write_atomically(path, terms.figure(name))
     seen = None
-    if purse is not None:
+    if purse is not None and asked.pays is Pays.RECORDED:
+        seen = purse.noted()
+    elif purse is not None:
         due = payers_of(asked, terms, files, given.get("data_set"), given["total"])
-        seen = purse.outlook(None if due is None else [payer for payer, _ in due], made.charge)
+        payers = None if due is None else [payer for payer, _ in due]
+        seen = purse.outlook(payers, made.loss.charge)
         limit = given["total"]
-        if due is None and limit is not None and made.charge > nano_down(budget(limit, "total")):
+        most = None if limit is None else nano_down(budget(limit, "total"))
+        if due is None and most is not None and made.loss.charge > most:
             line = f"{seen.line}\nwould be refused: epsilon {made.epsilon} is more than {limit}"
             seen = replace(seen, line=line, fields={**seen.fields, "allowed": False})
-    if given["as_json"]:
-        told = {**made.fields(), **({} if seen is None else seen.fields)}
-        say_json("plan/1", kind=made.kind, what=made.what, **told)
-        return
-    for line in made.lines():
-        say(line)
-    for line in (*made.warnings(), *(f"figure: {path}" for path in figures.values() if path)):
-        talk(line)
-    if seen is not None:
-        talk(seen.line)
-    talk("nothing private was read and nothing was released")
+    say_plan(made, seen, given["as_json"], [path for path in figures.values() if path])
 
 
 def _releasing(query: type[Query]) -> Callable[..., None]:
     data_set = query_options.parameter("data_set", DataSetOption, None)
+    total = query_options.parameter("total", TotalOption, None)
     parameters = [
         *query_options.of_inputs(query),
         *query_options.of_options(query),
@@ -225,7 +207,7 @@ def _releasing(query: type[Query]) -> Callable[..., None]:
         query_options.parameter("ledger", LedgerOption, LEDGER),
         query_options.parameter("key", KeyOption, None),
         *([data_set] if query.pays is Pays.DATA_SET else []),
-        query_options.parameter("total", TotalOption, None),
+        *([total] if query.pays is not Pays.RECORDED else []),
         query_options.parameter("dry_run", DryRun, False),
         query_options.parameter("yes", Yes, False),
         query_options.parameter("as_json", Json, False),
@@ -233,7 +215,7 @@ def _releasing(query: type[Query]) -> Callable[..., None]:
     return _made(lambda context, given: _release(context, query, given), parameters)
 
 
-def _check_outputs(given: dict[str, Any]) -> None:
+def _check_outputs(query: type[Query], given: dict[str, Any]) -> None:
     """Refuse files that could not be written, before anything is spent."""
     from reticent.queries import publish
 
@@ -242,8 +224,14 @@ def _check_outputs(given: dict[str, Any]) -> None:
     check_files(card, suffixes=CARDS)
     if out is not None:
         publish.check(out.suffix)
-    if out is not None and card is not None and out.resolve() == card.resolve():
-        raise Failure("--out and --card name the same file", why="one would overwrite the other")
+    kept = {one.name: given[one.name] for one in query.options() if one.kind.written}
+    files = {"out": out, "card": card, **kept}
+    named = {name: Path(path).resolve() for name, path in files.items() if path is not None}
+    paths = list(named.values())
+    alike = [query_options.spelling(n) for n, path in named.items() if paths.count(path) > 1]
+    if alike:
+        what = f"{' and '.join(alike)} name the same file"
+        raise Failure(what, why="one would overwrite the other")
 
 
 def _deriving(query: type[Query]) -> Callable[..., None]:
@@ -260,7 +248,7 @@ def _deriving(query: type[Query]) -> Callable[..., None]:
 
 def _derive(context: typer.Context, query: type[Query], given: dict[str, Any]) -> None:
     asked = query_options.asked(query, given)
-    _check_outputs(given)
+    _check_outputs(query, given)
     _derived(context, asked, query_options.tables(asked, given), given)
 
 
@@ -281,7 +269,7 @@ def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) 
     from reticent.queries import run
 
     asked, columns = query_options.asked(query, given), query_options.chosen(given["columns"])
-    _check_outputs(given)
+    _check_outputs(query, given)
     data = query_options.tables(asked, given)
     purse = Purse(given["ledger"], given["key"], given["as_json"])
     if "profiles" in data and "preferences" not in data:
@@ -315,12 +303,12 @@ def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) 
             columns=columns,
             ledger=lambda: opened(purse.address),
             data_set=given.get("data_set"),
-            total=given["total"],
+            total=given.get("total"),
             key=purse.key,
             principal=PRINCIPAL,
             told=replace(told, progress=progress),
         )
-    paid = Paid(None, answer.budget, answer.replayed, purse.where, answer.key or "")
+    paid = Paid(answer.budget, answer.replayed, purse.where, answer.key or "")
     _show(answer, given, paid.fields())
 
 
@@ -395,7 +383,7 @@ def _free(answer: Answer) -> str:
 
 
 def _spent(answer: Answer) -> str:
-    return "spent nothing more" if answer.replayed else f"spent epsilon {answer.spent}"
+    return "spent nothing more" if answer.replayed else answer.terms.words().spent()
 
 
 def _say_next(answer: Answer, out: Path) -> None:

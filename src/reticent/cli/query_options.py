@@ -1,6 +1,7 @@
 """Options of a query as options of a command, from the query's own declaration.
 
-Not here  what the commands do (queries.py), the declarations (queries/).
+Not here  what the commands do (queries.py), errors (query_failures.py), the declarations
+          (queries/).
 """
 
 from __future__ import annotations
@@ -15,14 +16,12 @@ from typing import Annotated, Any
 import typer
 
 from reticent.cli.failures import Failure
-from reticent.errors import DeclarationError, ParameterError
+from reticent.errors import DeclarationError
 from reticent.queries.base import Query
 from reticent.queries.inputs import Input
 from reticent.queries.options import Option, OptionKind
 
 _WHY = "what is public is declared in this file and never read from the table"
-_UNTOLD = ("less", "given", "another", "others")  # values that are words of ours
-_NOT_SAID = frozenset({"data", "names", "kind"})  # parameters that are no options
 
 
 def parameter(name: str, hint: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
@@ -141,28 +140,3 @@ def chosen(columns: str | None) -> dict[str, str]:
             raise Failure(f"--columns must be ROLE=COLUMN, as value=pay, got {pair!r}")
         found[role.strip()] = name.strip()
     return found
-
-
-def unusable_file(error: Exception, given: Mapping[str, Any]) -> Exception:
-    """An error in a preferences file, with the command that finds all of them."""
-    from reticent.cli.prefs import unusable
-    from reticent.preferences import PreferencesError
-
-    if not isinstance(error, PreferencesError):
-        return error
-    file = given.get("table_preferences") or Path("preferences.toml")
-    catalogue = given.get("table_catalogue")
-    more = () if catalogue is None else ("--catalogue", str(catalogue))
-    return unusable(error, file, *more)
-
-
-def as_typed(error: ParameterError) -> Failure | ParameterError:
-    """An error about an option, as it is typed."""
-    from reticent.data.interactions import TableError
-
-    unsaid = isinstance(error, TableError) or error.name in _NOT_SAID
-    if unsaid or not error.name.replace("_", "").isalpha():
-        return error
-    plain = isinstance(error.value, (str, int)) and not isinstance(error.value, bool)
-    got = f", got {error.value!r}" if plain and error.value not in _UNTOLD else ""
-    return Failure(f"{spelling(error.name)} must be {error.rule}{got}")

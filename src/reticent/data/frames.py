@@ -24,6 +24,7 @@ import numpy as np
 from reticent.data.interactions import TableError
 from reticent.data.labels import codes_of, text_of
 from reticent.data.profiles import number_of
+from reticent.data.text_tables import cell_text
 from reticent.errors import ParameterError, require
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Frame:
 
     def texts(self, name: Any) -> NDArray[np.str_]:
         """A column as the readers of files hold it: text, and nothing where a cell is missing."""
-        return np.array([_text(value) for value in self.cells(name).tolist()], dtype=np.str_)
+        return np.array([cell_text(value) for value in self.cells(name).tolist()], dtype=np.str_)
 
     def labels(self, name: Any) -> tuple[NDArray[np.int64], list[str]]:
         """A column of names, text or whole numbers, as codes (labels.py); -1 is missing."""
@@ -183,14 +184,6 @@ def _cell(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _text(value: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
 
 
 def _objects(values: Sequence[Any]) -> NDArray[Any]:

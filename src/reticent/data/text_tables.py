@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import math
 import zlib
 from importlib import import_module
 from pathlib import Path
@@ -51,11 +52,20 @@ def _parquet(path: Path) -> tuple[list[str], list[list[str]]]:
     except arrow.ArrowException:
         raise TableError(path.name, "must be a Parquet file") from None
     try:
-        columns = [[_text(value) for value in column.to_pylist()] for column in table.columns]
+        columns = [[cell_text(value) for value in column.to_pylist()] for column in table.columns]
     except UnicodeDecodeError:
         raise TableError(path.name, "must be a table of text in UTF-8") from None
     return table.column_names, [list(line) for line in zip(*columns, strict=True)]
 
 
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
+def cell_text(value: object) -> str:
+    """What a cell holds, as text: nothing where it is missing; 7 and 7.0 are one.
+
+    >>> [cell_text(value) for value in (7, 7.0, 0.5, " a", None, math.nan)]
+    ['7', '7', '0.5', 'a', '', '']
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()

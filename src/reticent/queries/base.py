@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Scope,
         Utility,
     )
+    from reticent.guarantees.loss_words import LossWords
     from reticent.ledger import Ledger
     from reticent.mechanisms.base import Mechanism
     from reticent.noise import Source
@@ -56,6 +57,7 @@ class Pays(StrEnum):
 
     PERSON = "each person"
     DATA_SET = "the data set"
+    RECORDED = "nobody; the release is recorded for each person"
     NOBODY = "nobody"
 
 
@@ -93,6 +95,12 @@ class Terms(ABC):
     def loss(self) -> Loss:
         """The most that anybody loses."""
         return self.mechanism.guarantee()
+
+    def words(self) -> LossWords:
+        """What the loss costs and tells."""
+        from reticent.guarantees.loss_words import words_of
+
+        return words_of(self.loss())
 
     def event(self, source: Source) -> Event:
         """The record of the release, known before it is made."""

@@ -21,6 +21,7 @@ from reticent.data.frames import NUMBERS, Frame
 from reticent.data.interactions import TableError
 from reticent.data.labels import text_of
 from reticent.data.people_tables import read_people
+from reticent.data.text_tables import cell_text
 from reticent.errors import require
 from reticent.mechanisms.reading import read_reals
 from reticent.queries.inputs import Artefact, Cells, Input, Table
@@ -156,9 +157,13 @@ class _Columns:
             column = self.held.named(name)
             if cells is Cells.NUMBER:
                 return read_reals(self.held.numbers(column), len(self.held))
+            if cells is Cells.TEXT:
+                return self.held.texts(column)
             found = self.held.cells(column)
         else:
             found = self.held[name]
+        if cells is Cells.TEXT:
+            return _texts(found)
         if cells is Cells.ANY:
             return _any(found, stripped=self.untyped)
         if cells is Cells.NAME:
@@ -172,6 +177,11 @@ def _names(cells: Any) -> NDArray[Any]:
     found = np.empty(len(cells), dtype=object)
     found[:] = [text_of(cell) for cell in (cells.tolist() if hasattr(cells, "tolist") else cells)]
     return found
+
+
+def _texts(cells: Any) -> NDArray[Any]:
+    listed = cells.tolist() if hasattr(cells, "tolist") else cells
+    return np.array([cell_text(cell) for cell in listed], dtype=np.str_)
 
 
 def _any(cells: Any, *, stripped: bool) -> NDArray[Any]:

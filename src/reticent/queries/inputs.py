@@ -26,6 +26,7 @@ class Cells(StrEnum):
     NUMBER = "numbers"
     NAME = "names"
     ANY = "whatever they hold"  # each is compared with what was declared
+    TEXT = "text"  # as files hold it; nothing where a cell is missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,32 @@ class CatalogueTable(Input):
 
 
 @dataclass(frozen=True, slots=True)
+class MappingFile(Input):
+    """How profiles are changed to hide a secret; it is read as a ``Recoding``."""
+
+    help: str = "A public mapping, which `reticent fit mapping` wrote."
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    public: bool = True
+    required: bool = True
+    forms: str = ".json"
+
+    def read(
+        self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
+    ) -> Any:
+        """See ``Input``."""
+        from reticent.tasks.recoding import Recoding
+        from reticent.tasks.recoding_files import read_recoding
+
+        good = isinstance(held, (str, Path, Recoding))
+        require(good, called, type(held).__name__, "the file of a mapping, or a Recoding")
+        return read_recoding(held)
+
+    def decides(self, read: Any) -> Any:
+        """All of it."""
+        return read.fingerprint
+
+
+@dataclass(frozen=True, slots=True)
 class PreferencesFile(Input):
     """What people allow; it is read as ``Preferences``. What it grants shows in the terms."""
 
@@ -208,6 +235,7 @@ class Artefact(Input):
 
 
 CATALOGUE = CatalogueTable()
+MAPPING = MappingFile()
 PREFERENCES = PreferencesFile()
 PROFILES = ProfilesTable()
 PEOPLE = Table(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from reticent.errors import ParameterError, require
@@ -45,7 +46,8 @@ class OptionKind:
     """What an option may hold. ``read`` gives its one canonical value, or says what is wrong.
 
     ``write`` gives what JSON holds, and ``read`` takes that, too. ``form`` is the command that
-    prints a form of the file, where the option is one in a shell.
+    prints a form of the file, where the option is one in a shell. ``written``: it names a file
+    that a release writes.
     """
 
     metavar: str
@@ -54,6 +56,7 @@ class OptionKind:
     flag: bool = False
     write: Callable[[Any], Any] = plain
     form: str = ""
+    written: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,18 @@ def at_least(value: Number, least: Fraction, name: str = "epsilon") -> None:
     """Refuse an epsilon for which no noise can be drawn."""
     rounded = Context(prec=3, rounding=ROUND_CEILING).create_decimal(float(least))
     require(Fraction(value) >= least, name, "less", f"at least {rounded:f}")
+
+
+def json_file(metavar: str) -> OptionKind:
+    """The name of a file that a release writes, .json; nothing is opened here."""
+
+    def read(value: Any, name: str) -> str:
+        told = str(value) if isinstance(value, Path) else value
+        good = isinstance(told, str) and "\0" not in told and told.endswith(".json")
+        require(good, name, value, "a file named .json")
+        return str(told)
+
+    return OptionKind(metavar, read, written=True)
 
 
 def perhaps(kind: OptionKind) -> OptionKind:

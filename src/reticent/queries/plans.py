@@ -1,7 +1,7 @@
 """What a release would cost and tell, in words, before anything is read.
 
-Theory    docs/theory/guarantees.md, Theorem 4 (odds)
-Not here  asking for agreement (cli/plan.py), what a budget has left (cli/charging.py).
+Not here  the words of a loss (guarantees/loss_words.py), asking for agreement (cli/plan.py), what a
+          budget has left (cli/charging.py).
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reticent.amounts import NANO, show_nano
+from reticent.amounts import show_nano
 from reticent.errors import require
 from reticent.layout import table
 
 if TYPE_CHECKING:
+    from reticent.guarantees.loss_words import LossWords
     from reticent.queries.base import Query, Terms
-
-MUCH = 5 * NANO
-LITTLE = "this is little worst-case protection"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +35,7 @@ class Plan:
 
     kind: str
     what: str
-    charge: int  # nano-epsilon
-    question: str
+    loss: LossWords
     error: str
     public: tuple[str, ...]
     cautions: tuple[str, ...] = ()
@@ -51,15 +48,13 @@ class Plan:
 
     @property
     def epsilon(self) -> str:
-        """What is lost, as exact text."""
-        return show_nano(self.charge)
+        """What accounts are charged, as exact text; "0" for what does not add."""
+        return show_nano(self.loss.charge)
 
     @property
     def right_at_most(self) -> str:
         """Times in 100 that somebody who was undecided can be right, rounded up."""
-        from reticent.guarantees.card import right_at_most
-
-        return right_at_most(self.charge)
+        return self.loss.right_at_most
 
     def __str__(self) -> str:
         return "\n".join([*self.lines(), *self.warnings()])
@@ -69,7 +64,7 @@ class Plan:
         return [
             self.title,
             "",
-            self.gain(),
+            self.loss.gain(),
             f"cost: {self.cost()}",
             f"error to expect: {self.error}",
             *(f"public: {what}" for what in self.public),
@@ -86,26 +81,18 @@ class Plan:
         """The cautions."""
         return [f"caution: {'; '.join(self.cautions)}"] if self.cautions else []
 
-    def gain(self) -> str:
-        """What who looks can gain."""
-        return (
-            f"Whoever sees the result and was undecided (50 in 100) about {self.question} can be "
-            f"right at most {self.right_at_most} times in 100."
-        )
-
     def consequence(self) -> str:
         """What who looks can gain, and what they may know anyway."""
-        return f"{self.gain()} Taken as public: {'; '.join(self.public)}."
+        return f"{self.loss.gain()} Taken as public: {'; '.join(self.public)}."
 
     def cost(self) -> str:
         """In one line."""
-        return f"epsilon {self.epsilon}"
+        return self.loss.cost()
 
     def fields(self) -> dict[str, Any]:
         """For JSON; amounts are text, so that nothing is rounded."""
         return {
-            "epsilon": self.epsilon,
-            "right_at_most": self.right_at_most,
+            **self.loss.fields(),
             "error": self.error,
             "public": list(self.public),
             "cautions": list(self.cautions),
@@ -142,15 +129,13 @@ def public_terms(
 
 def plan_of(query: Query, terms: Terms) -> Plan:
     """What terms say."""
-    loss: Any = terms.loss()
-    little = (LITTLE,) if loss.overall > MUCH else ()
+    loss = terms.words()
     return Plan(
         query.kind,
         terms.what,
-        loss.overall,
-        loss.unit.question,
+        loss,
         terms.error,
         terms.public,
-        (*terms.cautions, *little),
+        (*terms.cautions, *loss.cautions),
         terms.details(),
     )

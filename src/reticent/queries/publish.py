@@ -53,9 +53,11 @@ def as_parquet(answer: Answer) -> bytes:
     """The rows as a table; types follow from the terms, since every answer has its columns."""
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     rows = answer.terms.rows(answer.value)
-    held = {name: [row[j] for row in rows] for j, name in enumerate(answer.terms.columns)}
     packed = io.BytesIO()
-    parquet.write_table(arrow.table(held), packed)
+    columns = [arrow.array([row[j] for row in rows]) for j in range(len(answer.terms.columns))]
+    blank = [arrow.types.is_null(column.type) for column in columns]  # nothing but withheld cells
+    held = [c.cast(arrow.string()) if b else c for c, b in zip(columns, blank, strict=True)]
+    parquet.write_table(arrow.table(held, names=list(answer.terms.columns)), packed)
     return packed.getvalue()
 
 

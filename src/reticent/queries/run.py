@@ -17,7 +17,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reticent.amounts import nano_down
+from reticent.amounts import nano_down, show_nano
 from reticent.errors import BudgetExceeded, ParameterError, require
 from reticent.guarantees import canonical
 from reticent.guarantees.card import Card, make_card
@@ -121,12 +121,13 @@ def payers_of(
 ) -> list[tuple[Payer, int]] | None:
     """Whose accounts are charged how much; None where it is not known yet who there is."""
     limit = None if total is None else nano_down(budget(total, "total"))
-    if query.pays is Pays.PERSON:
-        require(data_set is None, "data_set", data_set, "left out: each person pays")
+    if query.pays is Pays.RECORDED:
+        require(total is None, "total", total, "left out: what is told does not add")
+    if query.pays is not Pays.DATA_SET:
+        require(data_set is None, "data_set", data_set, "left out: each person has an account")
         return terms.payers(limit)
-    charge: Any = terms.loss()
     subject = f"data set {_name(query, held, data_set)}"
-    return [(Payer(subject=subject, limit=limit), charge.overall)]
+    return [(Payer(subject=subject, limit=limit), terms.words().charge)]
 
 
 def _name(query: Query, held: Mapping[str, Any], data_set: str | None) -> str:
@@ -197,7 +198,7 @@ class _Ready:
         self, kept: Any, card: Card | None, key: str | None = None, *, replayed: bool = False
     ) -> Answer:
         made = self.card(None) if card is None else card
-        spent = "0" if replayed else plan_of(self.query, self.terms).epsilon
+        spent = "0" if replayed else show_nano(self.terms.words().charge)
         value, notes = self.terms.show(kept), self.terms.notes(kept)
         return Answer(self.query, value, made, spent, key, replayed, notes, terms=self.terms)
 

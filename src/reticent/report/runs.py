@@ -35,7 +35,6 @@ _CURVES = ("sweep-", "compare-")
 _BROKEN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 _TITLES = {
     "plan/1": "A planned release",
-    "release-profile/1": "A released profile",
     "answer/1": "A release",
     "fit-mapping/1": "A learnt mapping",
     "card-verify/1": "Cards, recomputed",

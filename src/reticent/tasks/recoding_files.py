@@ -1,6 +1,6 @@
 """A recoding as text that a device can read: JSON, whole numbers as text, checked when read.
 
-Not here  what a recoding is (recoding.py), where files lie (cli/).
+Not here  what a recoding is (recoding.py).
 
 The text holds what drawing needs: the profiles, the chances of what each becomes, and how often
 each is released (a gateway draws from that in place of who withholds). Of the law of profiles and
@@ -14,11 +14,12 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reticent.errors import ParameterError, require
+from reticent.errors import ParameterError, ReticentError, require
 from reticent.mechanisms.mapping import ProfileMapping
 from reticent.mechanisms.mapping_statement import Statement
 from reticent.tasks.recoding import Measure, Recoding
@@ -33,6 +34,42 @@ _AGAIN = (
     "learnt again with reticent fit mapping: version 0.1 wrote the joint table of its training "
     "people into the file; delete that file and its copies"
 )
+
+
+class MappingError(ReticentError):
+    """A file that is no mapping which can be used; ``why`` says it."""
+
+    def __init__(self, what: str, why: str) -> None:
+        self.what, self.why = what, why
+        super().__init__(f"{what}: {why}")
+
+    def __reduce__(self) -> tuple[type[MappingError], tuple[str, str]]:
+        return MappingError, (self.what, self.why)
+
+
+def read_recoding(held: Recoding | str | Path) -> Recoding:
+    """The mapping in a file, or as it is; a file that was changed, cut or is another is refused.
+
+    So is a mapping of numbers: tables are read as text, and it would know nobody.
+    """
+    called = "the mapping" if isinstance(held, Recoding) else str(held)
+    recoding = held if isinstance(held, Recoding) else _of_file(Path(held))
+    if all(isinstance(value, str) for row in recoding.profiles.tolist() for value in row):
+        return recoding
+    why = "tables are read as text; Recoding.release_frame releases through it in Python"
+    raise MappingError(f"{called} is a mapping of numbers", why)
+
+
+def _of_file(path: Path) -> Recoding:
+    try:
+        return recoding_from_json(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        why = "it is not text in UTF-8"
+    except ParameterError as error:
+        why = str(error)
+    except RecursionError:
+        why = "it is nested too deeply"
+    raise MappingError(f"{path} is no mapping that can be used", why)
 
 
 def recoding_to_json(recoding: Recoding) -> str:

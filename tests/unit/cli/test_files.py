@@ -5,9 +5,9 @@ import stat
 
 import pytest
 
-from reticent.cli import files
 from reticent.cli.failures import Failure
 from reticent.cli.files import LARGEST, read_text, write_atomically
+from reticent.data import atomic_files
 
 
 def test_text_comes_back(tmp_path) -> None:
@@ -26,7 +26,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, e
     def fails(*_):
         raise error
 
-    monkeypatch.setattr(files.os, "replace", fails)
+    monkeypatch.setattr(atomic_files.os, "replace", fails)
     with pytest.raises(told):
         write_atomically(path, "new")
     assert path.read_text() == "old"

@@ -31,7 +31,7 @@ PEOPLE = {
     *("tasks.batched.Drawn", "tasks.recoding.ReleaseOnce", "queries.profile_tables.Held"),
     *(
         "queries.neighbour_methods.Found",
-        "cli.profile_tables.ProfileTable",
+        "tasks.released_store.DrawnProfiles",
         "preferences.file.Preferences",
     ),
     *("mechanisms.dampening.Scored", "tasks.percentile.PercentileSensitivity"),

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from reticent.cli.profile import scope_of
 from reticent.errors import ParameterError
 from reticent.gateway.asks import offers_of, read_asks
 from reticent.guarantees import promises
 from reticent.guarantees.promises.caveats import COMPARED, HISTOGRAM, PEOPLE_ARE_PUBLIC, PROFILE
 from reticent.guarantees.promises.service import GATEWAY, QUIET
+from reticent.queries.base import Public
+from reticent.queries.profile import Profile
 from reticent.tasks.terms import HistogramTerms
 from tests.unit.gateway.seeded import (
     ADS,
@@ -175,7 +176,9 @@ def test_caveats_of_histograms_on_every_card_are_found(monkeypatch: Any) -> None
 
 def test_caveats_are_those_of_the_commands() -> None:
     made = offers(ASKS[CLUB])
-    assert scope_of(made["profile"].terms.recoding, own_device=True).not_against == PROFILE
+    recoding = made["profile"].terms.recoding
+    own = Profile(person="ann", own_device=True).terms(Public(tables={"mapping": recoding}))
+    assert own.scope().not_against == PROFILE
     norms = made["similarity"].terms.similarity.norms
     pair = promises.similarity(norms=norms, public=PEOPLE_ARE_PUBLIC)
     assert pair.not_against[1:] == made["similarity"].card.scope.not_against[2:]

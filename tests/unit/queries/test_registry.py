@@ -3,6 +3,7 @@
 import csv
 import json
 from fractions import Fraction
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from reticent.errors import ParameterError
 from reticent.noise import Source
 from reticent.queries import publish, registry
 from reticent.queries.base import Pays, Query
-from reticent.queries.inputs import Artefact
+from reticent.queries.inputs import Artefact, MappingFile
 
 PAY = [("ann", 20), ("bob", 35), ("cid", 41), ("dan", 58), ("eve", 90)]
 LINKS = [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("d", "e")]
@@ -31,6 +32,8 @@ ROWS = [(*row[:2], "3", row[2]) for row in PETS]
 TREE = rt.Tree(epsilon=9, target="votes", declare=DECLARED, max_depth=2)
 EVERYBODY = {"people": (("person",), [("ann",), ("bob",), ("cid",), ("dan",)])}
 SKETCHES = rt.Sketches(epsilon=4, profile_size=3, use="items")
+TOWN = [("ann", "18-29", "town", "4 or more"), ("bob", "65 or older", "town", "0-1")]
+MAPPING = resources.files("reticent.gateway") / "demo_mapping.json"
 SAMPLES = {
     "counts": (
         rt.Counts(epsilon=1, records=2, upper=10),
@@ -70,6 +73,10 @@ SAMPLES = {
         rt.Recommendations(n_items=2, k=2),
         {"items": (("item",), [("Heat",), ("Up",), ("Alien",)])},
     ),
+    "profile": (
+        rt.Profile(),
+        {"table": (("person", "age group", "home", "evenings out"), TOWN)},
+    ),
     "tree": (TREE, {"table": (("age", "pet", "rooms", "votes"), ROWS)}),
     "predict": (
         rt.Predict(proba=True),
@@ -97,6 +104,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def write(kind: str) -> dict[str, Path]:
         found = {}
         for name, one in registry.query_of(kind).inputs.items():
+            if isinstance(one, MappingFile):
+                found[name] = tmp_path / f"{name}.json"
+                found[name].write_bytes(MAPPING.read_bytes())
             if isinstance(one, Artefact) and one.required:
                 found[name] = tmp_path / f"{name}.json"
                 found[name].write_text(publish.as_json(MADE[one.kind].release(write(one.kind))))
@@ -144,6 +154,12 @@ def released(query: Query, tables: dict[str, Path]):
     """An answer; where somebody pays, as a ledger counts it."""
     charged = {"ledger": "python.db", **named(query)} if query.kind in PAID else {}
     return query.release(tables, **charged)
+
+
+def other(query: Query) -> Query:
+    """The same query with another option."""
+    changed = {"epsilon": 3} if "epsilon" in vars(query) else {"once": "store.json"}
+    return type(query)(**{**vars(query), **changed})
 
 
 def command(kind: str) -> list[str]:
@@ -200,7 +216,7 @@ def test_a_key_repeats_value_and_card_byte_by_byte(files, kind) -> None:
     assert publish.as_json(first) == publish.as_json(again)
     assert publish.as_csv(first) == publish.as_csv(again)
     with pytest.raises(rt.ReticentError, match="key"):
-        type(query)(**{**vars(query), "epsilon": 3}).release(tables, **given)
+        other(query).release(tables, **given)
 
 
 @pytest.mark.parametrize("kind", KINDS)
