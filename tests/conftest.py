@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,17 @@ def _keep_files_in_memory() -> None:
     chosen = TEMPORARY in os.environ or "TMPDIR" in os.environ
     if not chosen and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
         os.environ[TEMPORARY] = str(MEMORY)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def least_squares_as_python(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Bounded least squares compile for 17 s; with ``--all`` they do."""
+    from tests.interpreted import interpret_least_squares
+
+    with pytest.MonkeyPatch.context() as patch:
+        if not _everything(pytestconfig):
+            interpret_least_squares(patch)
+        yield
 
 
 @pytest.hookimpl(trylast=True)

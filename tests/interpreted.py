@@ -1,6 +1,6 @@
 """Kernels as the Python they are written in, for small inputs to those that compile for long.
 
-What is compiled gives the same: the tier ``compiled`` runs it.
+What is compiled gives the same: with ``--all`` it runs.
 """
 
 from types import ModuleType
@@ -21,5 +21,5 @@ def interpret(patch: pytest.MonkeyPatch, *modules: ModuleType) -> None:
 
 
 def interpret_least_squares(patch: pytest.MonkeyPatch) -> None:
-    """Bounded least squares, which compiles for 17 s."""
+    """Moving a histogram to the nearest possible one, and profiles behind it."""
     interpret(patch, bounded_least_squares, bounded_least_squares_kernels, free_columns)

@@ -26,7 +26,7 @@ def exp_minus(x: Fraction, bits: int) -> Bounds:
     if x > bits:  # exp(-x) < exp(-bits) < 2**-bits; written out it could fill the memory
         return Fraction(0), Fraction(1, 1 << bits)
     digits = bits // 3 + 10
-    least, most = _decimals(x, digits)
+    least, most = _decimal(x, digits, ROUND_FLOOR), _decimal(x, digits, ROUND_CEILING)
     context = _context(digits)
     # not -most: a minus sign would round to the precision of the caller's own decimal context
     lower = context.next_minus(context.exp(most.copy_negate()))
@@ -54,23 +54,29 @@ def thinned(x: Fraction, share: Fraction, bits: int) -> Bounds:
 
 def log(x: Fraction, bits: int) -> Bounds:
     """Bounds on the natural logarithm of x > 0, at most about 2**-bits apart."""
-    context = _context(bits // 3 + 20)
-    least, most = _decimals(x, bits // 3 + 20)
-    lower, upper = context.ln(least), context.ln(most)
+    return log_below(x, bits), log_above(x, bits)
+
+
+def log_below(x: Fraction, bits: int) -> Fraction:
+    """The lower bound of ``log``."""
+    digits = bits // 3 + 20
+    context = _context(digits)
+    found = context.ln(_decimal(x, digits, ROUND_FLOOR))
     # ln 1 is exactly 0, whose neighbours would fill the memory when written out as fractions
-    return (
-        Fraction(context.next_minus(lower)) if lower else Fraction(0),
-        Fraction(context.next_plus(upper)) if upper else Fraction(0),
-    )
+    return Fraction(context.next_minus(found)) if found else Fraction(0)
 
 
-def _decimals(x: Fraction, digits: int) -> tuple[Decimal, Decimal]:
-    """``x`` rounded down and up to ``digits`` significant digits."""
-    numerator, denominator = Decimal(x.numerator), Decimal(x.denominator)
-    return (
-        _context(digits, ROUND_FLOOR).divide(numerator, denominator),
-        _context(digits, ROUND_CEILING).divide(numerator, denominator),
-    )
+def log_above(x: Fraction, bits: int) -> Fraction:
+    """The upper bound of ``log``."""
+    digits = bits // 3 + 20
+    context = _context(digits)
+    found = context.ln(_decimal(x, digits, ROUND_CEILING))
+    return Fraction(context.next_plus(found)) if found else Fraction(0)
+
+
+def _decimal(x: Fraction, digits: int, rounding: str) -> Decimal:
+    """``x`` rounded to ``digits`` significant digits."""
+    return _context(digits, rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
 
 
 def _context(digits: int, rounding: str | None = None) -> Context:

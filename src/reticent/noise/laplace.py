@@ -25,7 +25,7 @@ import numpy as np
 
 from reticent.errors import ParameterError, require
 from reticent.noise.coins import decide
-from reticent.noise.enclosure import Bounds, exp_minus, log
+from reticent.noise.enclosure import Bounds, exp_minus, log_above, log_below
 from reticent.noise.exact_array import ExactArray, Scalar
 from reticent.noise.source import Bits, Source
 
@@ -272,8 +272,8 @@ def _settle(word: int, t: Fraction, low_bits: int, source: Bits) -> int:
             bits = width + 64
             low_r, high_r = exp_minus(1 / t, bits)
             low_u, high_u = Fraction(word, 1 << width), Fraction(word + 1, 1 << width)
-            lower = -(log(high_u * (1 + high_r), bits)[1] + 1 / t) * t / (1 << low_bits)
-            upper = -(log(low_u * (1 + low_r), bits)[0] + 1 / t) * t / (1 << low_bits)
+            lower = -(log_above(high_u * (1 + high_r), bits) + 1 / t) * t / (1 << low_bits)
+            upper = -(log_below(low_u * (1 + low_r), bits) + 1 / t) * t / (1 << low_bits)
             whole = max(math.floor(lower), -1)
             if whole == max(math.floor(upper), -1):
                 if whole >= 1 << (60 - low_bits):  # less likely than exp(-2**9), whatever the data

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from reticent.errors import ParameterError, require
-from reticent.noise.enclosure import Bounds, log
+from reticent.noise.enclosure import Bounds, log_above, log_below
 from reticent.noise.source import Source
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _exponential_bounds(prefix: int, width: int) -> Bounds | None:
     if prefix == 0:
         return None
     low, high = Fraction(prefix, 1 << width), Fraction(prefix + 1, 1 << width)
-    return -log(high, width + 64)[1], -log(low, width + 64)[0]
+    return -log_above(high, width + 64), -log_below(low, width + 64)
 
 
 def gumbel(words: NDArray[np.uint64]) -> NDArray[np.float64]:
@@ -140,7 +140,7 @@ def gumbel_bounds(prefix: int, width: int) -> Bounds | None:
     waits = _exponential_bounds(prefix, width)
     if waits is None or waits[0] <= 0:
         return None
-    return -log(waits[1], width + 64)[1], -log(waits[0], width + 64)[0]
+    return -log_above(waits[1], width + 64), -log_below(waits[0], width + 64)
 
 
 def _form(scores: NDArray[np.int64]) -> str:

@@ -18,7 +18,7 @@ from math import ceil
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from reticent.errors import ParameterError, require
-from reticent.noise.enclosure import exp_minus, log
+from reticent.noise.enclosure import exp_minus, log_above
 from reticent.rational import Number, rational, whole
 
 Data = TypeVar("Data")
@@ -56,7 +56,7 @@ class Witness:
         """ln(p / q) to 12 decimals, rounded up."""
         if self.q == 0:
             return "infinite"
-        trillionths = ceil(log(self.p / self.q, 128)[1] * 10**12)
+        trillionths = ceil(log_above(self.p / self.q, 128) * 10**12)
         return f"{Decimal(trillionths).scaleb(-12):f}"
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from reticent.errors import ReticentError, require
 from reticent.noise import LARGEST_SCALE, Source, discrete_laplace
-from reticent.noise.enclosure import Bounds, exp_minus, log
+from reticent.noise.enclosure import Bounds, exp_minus, log_above, log_below
 from reticent.rational import Number, positive, whole
 from reticent.testing.precise import REST, decimal, precisely
 from reticent.testing.sources import MORE, ScriptedSource
@@ -138,8 +138,8 @@ def _magnitude(u: int, t: Fraction, sampler: Sampler) -> int:
 
 
 def _distance(here: Bounds, after: Bounds, rate: Fraction) -> Fraction:
-    largest = log(here[1] / after[0], _BITS)[1] - rate
-    smallest = log(here[0] / after[1], _BITS)[0] - rate
+    largest = log_above(here[1] / after[0], _BITS) - rate
+    smallest = log_below(here[0] / after[1], _BITS) - rate
     return max(abs(largest), abs(smallest))
 
 

@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reticent.errors import require
-from reticent.noise.enclosure import log
+from reticent.noise.enclosure import log_above, log_below
 from reticent.rational import Number, rational
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _information(
         whole = sum(of.values(), Fraction(0))
         for secret, q in of.items():
             ratio = q / (prior[secret] * whole)
-            nats += q * log(ratio, _BITS)[1] if ratio != 1 else 0
+            nats += q * log_above(ratio, _BITS) if ratio != 1 else 0
     return _in_bits(nats)
 
 
@@ -156,9 +156,9 @@ def _maximal(
     moments: Mapping[Any, Mapping[Any, Fraction]], prior: Mapping[Any, Fraction]
 ) -> Fraction:
     total = sum((max(q / prior[a] for a, q in of.items()) for of in moments.values()), Fraction(0))
-    return _in_bits(log(total, _BITS)[1]) if total != 1 else Fraction(0)
+    return _in_bits(log_above(total, _BITS)) if total != 1 else Fraction(0)
 
 
 def _in_bits(nats: Fraction) -> Fraction:
     # information is never negative; its upper end can be, by the width of the enclosure
-    return max(nats, Fraction(0)) / log(Fraction(2), _BITS)[0]
+    return max(nats, Fraction(0)) / log_below(Fraction(2), _BITS)

@@ -8,7 +8,6 @@ import pytest
 
 import reticent as rt
 from reticent.noise import Source
-from tests.interpreted import interpret_least_squares
 
 FILMS = """item,attribute
 Heat,Crime
@@ -37,7 +36,6 @@ RELEASE = (
 
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
-    interpret_least_squares(monkeypatch)
     monkeypatch.chdir(tmp_path)
     for name, text in (
         ("films.csv", FILMS),

@@ -1,7 +1,6 @@
 """Histograms under preferences: what leaves, for one person and for many."""
 
 import itertools
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -21,7 +20,6 @@ from reticent.preferences import Preferences, PreferencesError
 from reticent.tasks.histogram import clipped, plan_for, possible
 from reticent.tasks.histogram_batches import Histograms
 from reticent.testing import ScriptedSource
-from tests.interpreted import interpret_least_squares
 
 FILMS = Catalogue.of(
     [[1, 1, 0], [0, 1, 0], [0, 1, 1], [0, 0, 0.5]],
@@ -44,13 +42,6 @@ epsilon = 0.1
 
 def wishes(items: str = "", war: str = "0.2") -> Preferences:
     return Preferences.parse(PREFERENCES.format(items=items, war=war))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quickly() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        interpret_least_squares(patch)
-        yield
 
 
 @pytest.fixture
