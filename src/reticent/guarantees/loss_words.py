@@ -154,6 +154,44 @@ class BitsWords:
         return f"; {up(held.bits)} of {held.people} held out, and {limit} for their population"
 
 
+@dataclass(frozen=True, slots=True)
+class DerivedWords:
+    """Of what follows from an earlier release: the odds are that one's, and nothing is charged."""
+
+    released: LossWords
+
+    @property
+    def charge(self) -> int:
+        """See ``LossWords``."""
+        return 0
+
+    @property
+    def right_at_most(self) -> str:
+        """See ``LossWords``."""
+        return self.released.right_at_most
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """See ``LossWords``."""
+        return ()
+
+    def gain(self) -> str:
+        """See ``LossWords``."""
+        return self.released.gain()
+
+    def cost(self) -> str:
+        """See ``LossWords``."""
+        return "nothing: it follows from what was released before"
+
+    def spent(self) -> str:
+        """See ``LossWords``."""
+        return "spent nothing"
+
+    def fields(self) -> dict[str, Any]:
+        """See ``LossWords``."""
+        return {"epsilon": "0", "right_at_most": self.right_at_most}
+
+
 def words_of(loss: Loss) -> LossWords:
     """The words of a loss."""
     if isinstance(loss, MutualInformation):

@@ -20,6 +20,7 @@ from reticent.queries.base import Answer, Pays, Progress, Public, Query, Terms
 
 if TYPE_CHECKING:
     from reticent.guarantees.card import Card
+    from reticent.guarantees.loss_words import LossWords
     from reticent.noise import Source
 
 _NOTHING = "it draws nothing"
@@ -44,6 +45,12 @@ class DerivedTerms(Terms):
     @abstractmethod
     def parent(self) -> Answer:
         """What it is derived from."""
+
+    def words(self) -> LossWords:
+        """The odds of what it is derived from, at no cost."""
+        from reticent.guarantees.loss_words import DerivedWords
+
+        return DerivedWords(self.parent.terms.words())
 
     @property
     def covered(self) -> bool:

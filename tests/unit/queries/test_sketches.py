@@ -219,3 +219,11 @@ def test_in_the_shell_a_dry_run_writes_nothing_and_limits_are_not_dropped(
     assert not (tmp_path / "n.csv").exists()
     assert cli(*words).code == 0
     assert (tmp_path / "n.csv").exists()
+
+
+def test_a_plan_of_what_is_read_off_costs_nothing(world) -> None:
+    answer = world[2]
+    free, paid = rt.Neighbours().plan({"sketches": answer}), rt.Neighbours(epsilon=8).plan()
+    assert (free.epsilon, paid.epsilon) == ("0", "8")
+    assert "cost: nothing" in str(free)
+    assert free.right_at_most == paid.right_at_most  # of the sketches, which were released
