@@ -47,7 +47,9 @@ def ask(tour: Tour, wishes: Preferences, provider: str) -> Answer:
         preferences=wishes,
         ledger=tour.ledger,
         source=tour.source(),
-        told=Told(command=tour.command, made=tour.made),
+        told=Told(
+            title=f"Ann's films by genre, for {provider}", command=tour.command, made=tour.made
+        ),
     )
 
 

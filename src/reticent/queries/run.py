@@ -43,7 +43,8 @@ class Told:
     ``agree`` sees the plan before anything is spent and may raise; ``paying`` sees who pays before
     they are charged; ``charged`` is called when the charge is durable and nothing is drawn yet,
     ``repeated`` when this key was answered before; ``refused`` says how a budget that is too small
-    is raised; ``command`` is what a card says was typed, and ``made`` when.
+    is raised. The card has this ``title`` instead of its own, ``command`` is what it says was
+    typed, and ``made`` when.
     """
 
     agree: Callable[[Plan], object] = lambda plan: None
@@ -52,6 +53,7 @@ class Told:
     repeated: Callable[[str], object] = lambda key: None
     refused: Callable[[BudgetExceeded], Exception] = lambda error: error
     progress: Progress = lambda share: None
+    title: str | None = None
     command: str | None = None
     made: date | None = None
 
@@ -152,12 +154,13 @@ def card_of(
     event: Event,
     *,
     budget: Budget | None,
+    title: str | None = None,
     command: str | None = None,
     made: date | None = None,
 ) -> Card:
-    """The card of a release on these terms."""
+    """The card of a release on these terms; its ``title`` is what they release, in words."""
     return make_card(
-        terms.what[:1].upper() + terms.what[1:],
+        title or terms.what[:1].upper() + terms.what[1:],
         event,
         scope=terms.scope(),
         how=terms.how(),
@@ -192,7 +195,14 @@ class _Ready:
 
     def card(self, spent: Budget | None) -> Card:
         told = self.told
-        return card_of(self.terms, self.event, budget=spent, command=told.command, made=told.made)
+        return card_of(
+            self.terms,
+            self.event,
+            budget=spent,
+            title=told.title,
+            command=told.command,
+            made=told.made,
+        )
 
     def answer(
         self, kept: Any, card: Card | None, key: str | None = None, *, replayed: bool = False
