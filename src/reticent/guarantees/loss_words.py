@@ -8,7 +8,7 @@ Not here  plans (queries/plans.py), the words of a card (card.py, average_words.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from reticent.amounts import NANO, show_nano
@@ -52,10 +52,14 @@ class LossWords(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EpsilonWords:
-    """Of a worst case, which adds; ``question`` is what it protects the answer to."""
+    """Of a worst case, which adds; ``question`` is what it protects the answer to.
+
+    ``others`` are those who see less of the result, with what they learn, in nano-epsilon.
+    """
 
     charge: int
     question: str
+    others: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def right_at_most(self) -> str:
@@ -69,9 +73,10 @@ class EpsilonWords:
 
     def gain(self) -> str:
         """See ``LossWords``."""
+        less = "".join(f", {who} {right_at_most(nano)}" for who, nano in self.others.items())
         return (
             f"Whoever sees the result and was undecided (50 in 100) about {self.question} can be "
-            f"right at most {self.right_at_most} times in 100."
+            f"right at most {self.right_at_most} times in 100{less}."
         )
 
     def cost(self) -> str:

@@ -27,6 +27,7 @@ from reticent.rational import Number
 if TYPE_CHECKING:
     from reticent.guarantees import Event, PerItemDP
     from reticent.guarantees.card import Evidence, How, Scope, Utility
+    from reticent.guarantees.loss_words import LossWords
     from reticent.noise import Source
     from reticent.queries.neighbour_methods import Method
     from reticent.queries.plans import Details
@@ -181,6 +182,15 @@ class NeighboursTerms(Terms):
     def loss(self) -> PerItemDP:
         """To whoever reads all lists."""
         return self.mechanism.guarantee(self.people)
+
+    def words(self) -> LossWords:
+        """Those who see fewer lists learn less."""
+        from reticent.guarantees.loss_words import EpsilonWords
+
+        loss = self.loss()
+        found = {who: nano or 0 for who, nano in self.mechanism.losses(self.people).items()}
+        less = {who: nano for who, nano in found.items() if nano < loss.overall}
+        return EpsilonWords(loss.overall, loss.unit.question, less)
 
     def event(self, source: Source) -> Event:
         """Of lists for so many people."""
