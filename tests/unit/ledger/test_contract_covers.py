@@ -220,12 +220,14 @@ def both_ways(tmp_path, ask, charge, people):
     for limit in (10, 20):
         store, told = SqliteStore(tmp_path / f"{people}.{limit}.db"), list[str]()
         ledger = store.open()
-        ledger._connection.set_trace_callback(told.append)
-        asked_twice(ledger, ask, charge, limit, people)
-        ledger._connection.set_trace_callback(None)
-        found = [re.sub(r"x?'(?:[^']|'')*'|\d+", "", one) for one in told]
-        yield found, shape(store, ledger)
-        store.close()
+        try:
+            ledger._connection.set_trace_callback(told.append)
+            asked_twice(ledger, ask, charge, limit, people)
+            ledger._connection.set_trace_callback(None)
+            found = [re.sub(r"x?'(?:[^']|'')*'|\d+", "", one) for one in told]
+            yield found, shape(store, ledger)
+        finally:  # also where the control fails
+            store.close()
 
 
 @pytest.mark.parametrize("people", [3, 80])
