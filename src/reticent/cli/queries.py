@@ -7,7 +7,6 @@ Not here  options (query_options.py), the runner and the publisher (queries/), k
 from __future__ import annotations
 
 import inspect
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -34,25 +33,22 @@ from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, say, say_json, shares, talk
 from reticent.cli.plan import DryRun, Yes, agreement, published, say_plan, spelled
+from reticent.cli.query_answers import show
 from reticent.cli.query_failures import as_failures
 from reticent.cli.release import (
     CARDS,
     CardFile,
-    card_fields,
     check_files,
-    say_card,
     warn_unused_preferences,
-    write_card,
 )
 from reticent.errors import BudgetExceeded
 from reticent.queries.base import Pays
 from reticent.queries.cells import cells
-from reticent.queries.inputs import Artefact, Input
 from reticent.queries.registry import queries as registered
 
 if TYPE_CHECKING:
     from reticent.ledger import Ledger
-    from reticent.queries.base import Answer, Query
+    from reticent.queries.base import Query
     from reticent.tasks.charged import Payer
 
 plans = typer.Typer(
@@ -262,7 +258,7 @@ def _derived(
     with shares(f"working on {asked.kind}") as progress:
         told = run.Told(progress=progress, command=published(context))
         answer = run.release(asked, data, columns=columns, told=told)
-    _show(answer, given, {})
+    show(answer, given, {})
 
 
 def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) -> None:
@@ -309,7 +305,7 @@ def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) 
             told=replace(told, progress=progress),
         )
     paid = Paid(answer.budget, answer.replayed, purse.where, answer.key or "")
-    _show(answer, given, paid.fields())
+    show(answer, given, paid.fields())
 
 
 @dataclass(slots=True)
@@ -349,56 +345,3 @@ class _Teller:
                 again = spelled(self.context, "--key", self.key, without=("key",))
                 talk(f"counted, not answered; to try again at no further charge: {again}")
             raise
-
-
-def _show(answer: Answer, given: dict[str, Any], paid: dict[str, Any]) -> None:
-    """Write what was asked for, and say the rest; ``paid`` is what a ledger says, for JSON."""
-    from reticent.queries import publish
-
-    out, card = given["out"], given["card"]
-    if out is not None:
-        write_atomically(out, publish.packed(answer, out.suffix))
-    write_card(answer.card, card)
-    if given["as_json"]:
-        told = publish.fields(answer)
-        if out is not None:
-            told = {"query": told["query"], "out": str(out)}
-        notes = {"notes": list(answer.notes)} if answer.notes else {}
-        say_json(publish.SCHEMA, **told, **notes, **paid, **card_fields(answer.card, card))
-        return
-    for line in [str(out)] if out is not None else publish.as_text(answer):
-        say(line)
-    for note in answer.notes:
-        talk(f"note: {note}")
-    talk(_spent(answer) if paid else _free(answer))
-    if out is not None:
-        _say_next(answer, out)
-    say_card(answer.card, card)
-
-
-def _free(answer: Answer) -> str:
-    if answer.card.release_event().private:
-        return "spent nothing: it follows from what was released before, whose card covers it, too"
-    return "spent nothing, and nothing covers this: it is not private"
-
-
-def _spent(answer: Answer) -> str:
-    return "spent nothing more" if answer.replayed else answer.terms.words().spent()
-
-
-def _say_next(answer: Answer, out: Path) -> None:
-    """What can be derived from an artefact that was written."""
-    for query in registered().values():
-        held = [one for one in query.inputs.values() if _is_of(one, answer.query.kind)]
-        if out.suffix == ".json" and held:
-            words = ["reticent", *query.verb.split(), query.kind]
-            for name, one in query.inputs.items():
-                file = shlex.quote(str(out)) if one is held[0] else name.upper()
-                if one.required or one is held[0]:
-                    words += [file] if one.required else [f"--{name}", file]
-            talk(f"  next: {' '.join(words)}")
-
-
-def _is_of(one: Input, kind: str) -> bool:
-    """Whether it is a stored answer of this kind."""
-    return isinstance(one, Artefact) and one.kind == kind
