@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from reticent.queries.base import Answer
     from reticent.queries.counts import Counts
     from reticent.queries.histogram import Histogram
+    from reticent.queries.mapping import Mapping
     from reticent.queries.neighbours import Neighbours
     from reticent.queries.percentile import Percentile
     from reticent.queries.predict import Predict
@@ -94,6 +95,7 @@ _HOMES = {
     "Answer": "queries.base",
     "Counts": "queries.counts",
     "Histogram": "queries.histogram",
+    "Mapping": "queries.mapping",
     "Neighbours": "queries.neighbours",
     "Percentile": "queries.percentile",
     "Predict": "queries.predict",
@@ -137,6 +139,7 @@ __all__ = [
     "Histogram",
     "Histograms",
     "Limits",
+    "Mapping",
     "MultiLevel",
     "Neighbours",
     "ParameterError",

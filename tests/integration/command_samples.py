@@ -25,10 +25,10 @@ OTHERS = {"reproduce list": f"reticent reproduce list --root {shlex.quote(str(CH
 
 GATEWAY = ("gateway init", "gateway import", "gateway provider", "gateway token")
 BEFORE: dict[str, tuple[str, ...]] = {
-    "plan profile": ("fit mapping",),
-    "release profile": ("fit mapping",),
-    "batch profile": ("fit mapping",),
-    "audit attack": ("fit mapping",),
+    "plan profile": ("release mapping",),
+    "release profile": ("release mapping",),
+    "batch profile": ("release mapping",),
+    "audit attack": ("release mapping",),
     "predict": ("release tree",),
     "release recommendations": ("release sketches",),
     "report": ("release histogram",),

@@ -20,8 +20,7 @@ import typer
 from reticent.amounts import show_up
 from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.files import write_atomically
-from reticent.cli.mapping import FIGURES, PeopleFile
-from reticent.cli.mapping_files import MappingFile, read_mapping
+from reticent.cli.mapping_files import MappingFile, PeopleFile, read_mapping
 from reticent.cli.output import Json, progress, say, say_json, talk
 from reticent.cli.release import check_files
 from reticent.errors import MissingExtra
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from reticent.tasks.inference import Attack
     from reticent.tasks.recoding import Recoding
 
+FIGURES = (".svg",)
 RAW, RELEASED = "raw profiles", "released profiles"
 STRANGE = 1e-6  # chance: rarer draws are none of the mapping
 WIDE = 0.1  # of an interval of areas: there are few people
@@ -64,6 +64,14 @@ def attack(
         Path | None,
         typer.Option("--roc", help="Draw the ROC curves here, .svg.", metavar="FILE"),
     ] = None,
+    changes: Annotated[
+        Path | None,
+        typer.Option("--changes", help="Draw what becomes what here, .svg.", metavar="FILE"),
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option("--features", help="Draw what each column tells here, .svg.", metavar="FILE"),
+    ] = None,
     seed: Annotated[
         int,
         typer.Option("--seed", help="Which half is attacked; the draws are always new.", min=0),
@@ -77,8 +85,10 @@ def attack(
     is guessing, 1 is certainty. Exit code 1 if an attacker does better than the best possible one,
     or releases do not follow the mapping's chances.
     """
-    check_files(roc, suffixes=FIGURES)
-    if roc is not None and find_spec("matplotlib") is None:
+    figures = [path for path in (roc, changes, features) if path is not None]
+    for figure in figures:
+        check_files(figure, suffixes=FIGURES)
+    if figures and find_spec("matplotlib") is None:
         raise MissingExtra("drawing a figure", "plots")
     from reticent.data.people_tables import read_people
     from reticent.tasks.inference import bayes_curve  # scikit-learn may be missing: say so first
@@ -100,6 +110,11 @@ def attack(
 
         best = bayes_curve(found.ceiling)
         write_atomically(roc, roc_figure(after, ceiling=best, before=before))
+    law = _law(recoding, rows, truth[truth >= 0])
+    if changes is not None:
+        write_atomically(changes, _changes(recoding, law))
+    if features is not None:
+        write_atomically(features, _features(recoding, law))
     if as_json:
         say_json("audit-attack/1", **found.fields())
     else:
@@ -107,8 +122,8 @@ def attack(
             say(line)
         for note in _notes(recoding, found):
             talk(f"note: {note}")
-        if roc is not None:
-            talk(f"figure: {roc}")
+        for figure in figures:
+            talk(f"figure: {figure}")
     if found.above:
         talk("error: an attacker does better than the best possible one; do not release")
     if found.strange:
@@ -148,6 +163,35 @@ def _truth(
         raise Failure(f"nobody in {people.file} has that value of {column}", why=why)
     truth = np.where(held == "", -1, held == chosen).astype(np.int64)
     return column, truth, chosen
+
+
+def _law(recoding: Recoding, rows: NDArray[Any], truth: NDArray[Any]) -> MappingLaw:
+    """The mapping under the law of these people; who is withheld is left out."""
+    import numpy as np
+
+    from reticent.tasks.leakage import counted
+
+    counts, _ = counted(recoding, np.array([[0], [1]]), rows, truth)
+    return recoding.under(counts[:, :-1])
+
+
+def _changes(recoding: Recoding, law: MappingLaw) -> str:
+    """What becomes what, in the changes that most of these people make."""
+    from reticent.report.mapping_figures import column_labels, mapping_figure
+
+    labels = column_labels(recoding.columns, recoding.profiles)
+    return mapping_figure(law.channel, labels, law.joint.sum(axis=0))
+
+
+def _features(recoding: Recoding, law: MappingLaw) -> str:
+    """What each column tells about the secret, before and after."""
+    from reticent.optim.mapping import Channel
+    from reticent.report.attack_figures import feature_figure
+    from reticent.tasks.leakage import features as bits
+
+    before = bits(Channel.identity(len(recoding.profiles)), law.joint, recoding.profiles)
+    after = bits(law.channel, law.joint, recoding.profiles)
+    return feature_figure(recoding.columns, before.tolist(), after.tolist())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -207,12 +251,7 @@ class _Halves:
 
     def ceiling(self, recoding: Recoding) -> MappingLaw:
         """The mapping under the law of the people attacked: nobody beats its Bayes rule."""
-        import numpy as np
-
-        from reticent.tasks.leakage import counted
-
-        counts, _ = counted(recoding, np.array([[0], [1]]), self.target, self.truth)
-        return recoding.under(counts[:, :-1])  # who is withheld is not attacked
+        return _law(recoding, self.target, self.truth)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

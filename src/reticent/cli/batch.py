@@ -27,8 +27,7 @@ from reticent.cli.histogram_options import (
     Provider,
     read_both,
 )
-from reticent.cli.mapping import IdColumn
-from reticent.cli.mapping_files import MappingFile
+from reticent.cli.mapping_files import IdColumn, MappingFile
 from reticent.cli.output import Json, say, say_json, talk
 from reticent.cli.plan import Agreeable, DryRun, Plan, Yes, agreement, published, say_plan, spelled
 from reticent.cli.query_failures import as_failures

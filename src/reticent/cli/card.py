@@ -1,7 +1,7 @@
 """``reticent card``: show a guarantee card, check it, export it, print its schema.
 
 Not here  what makes a card hold (guarantees/card.py, mechanisms/verification.py,
-          queries/neighbour_cards.py, mapping_cards.py), how it is shown
+          queries/method_cards.py, mapping_cards.py), how it is shown
           (guarantees/card_views.py), the forms of other tools (exports/).
 """
 
@@ -259,7 +259,7 @@ def _verdict(file: Path, recoding: Recoding | None) -> Verdict:
 def _mechanism_problems(card: Card, recoding: Recoding | None) -> list[str]:
     from reticent.cli.mapping_cards import is_unprinted, mapping_problems
     from reticent.mechanisms import verify as recompute
-    from reticent.queries.neighbour_cards import problems
+    from reticent.queries.method_cards import problems
 
     try:
         if recoding is not None and is_unprinted(card):

@@ -13,7 +13,8 @@ import typer
 
 from reticent.cli.compare import PlotFile, PublicFlag, check_public, show
 from reticent.cli.compare_points import points
-from reticent.cli.mapping import IdColumn, PeopleFile
+from reticent.cli.failures import Failure
+from reticent.cli.mapping_files import IdColumn, PeopleFile
 from reticent.cli.output import Json, talk
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def mapping(
 ) -> None:
     """What mappings tell about a secret, at the same distortion.
 
-    In bits, on a public table: the mapping of least leak, which `fit mapping` finds, beside the
+    In bits, on a public table: the mapping of least leak, which `release mapping` finds, beside the
     exponential mechanism and randomised response, which know nothing of the secret, and the mapping
     that tells nothing.
     """
@@ -100,21 +101,27 @@ def told(
     ways: Collection[str] | None,
 ) -> Curves:
     """What each mapping tells, for these options."""
-    from reticent.cli import mapping_search as search
-    from reticent.cli.mapping_columns import Columns
-    from reticent.data.people_tables import read_people
+    from reticent.cli.query_failures import as_failures
+    from reticent.cli.watching import watching
+    from reticent.queries.mapping import Mapping, read_training
     from reticent.tasks.comparing_mapping import WAYS, mapping_curves
+    from reticent.tasks.recoding import Alphabet
 
     asked = None if distortions is None else points(distortions, "--distortion", zero=True)
-    table = Columns.of(read_people(path), secret, columns, ids=id_column, bins=bins)
-    people, _, _ = table.split(0.0)
-    alphabet, _ = search.alphabet_of(*table.sides(people), 1, table.measure)
-    _talk_many(len(alphabet.profiles), len(people))
-    with search.watching(seconds) as watch:
+    named = {} if id_column is None else {"person": id_column}
+    try:
+        with as_failures({}):
+            query = Mapping(secret=secret, public=columns, bins=bins, delta=0)
+            search, people = read_training(query, path, named)
+    except Failure as error:  # the columns of a profile are --columns here
+        raise Failure(error.what.replace("--public", "--columns"), why=error.why) from None
+    alphabet = Alphabet.of(people.profiles, people.secrets)
+    _talk_many(len(alphabet.profiles), len(people.profiles))
+    with watching(seconds) as watch:
         curves = mapping_curves(
             alphabet,
-            table.measure,
-            secret=", ".join(table.secrets),
+            search.distance,
+            secret=", ".join(search.secrets),
             distortions=asked,
             ways=ways,
             steps=watch,
@@ -130,7 +137,7 @@ def told(
 
 def _talk_many(profiles: int, people: int) -> None:
     """Say if nearly everybody has a profile of their own, and what may be meant."""
-    from reticent.cli.mapping_columns import CROWD, UNIQUE
+    from reticent.tasks.training import CROWD, UNIQUE
 
     if people > CROWD and profiles > UNIQUE * people:
         talk(

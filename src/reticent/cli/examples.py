@@ -40,6 +40,10 @@ EXAMPLES = {
     "plan profile": f"reticent plan profile mapping.json {_CLUB}",
     "release histogram": f"{_CARD} --card card.json --yes",
     "release similarity": "reticent release similarity club.csv --pair ann,bob --epsilon 1 --yes",
+    "plan mapping": "reticent plan mapping --secret income --leak 0.05",
+    "release mapping": (
+        "reticent release mapping people.csv --secret income --leak 0.05 --out mapping.json --yes"
+    ),
     "release profile": (
         f"reticent release profile mapping.json people.csv {_CLUB} --person p3 --yes"
     ),
@@ -88,7 +92,6 @@ EXAMPLES = {
         f"reticent release tree {_VOTES} --epsilon 2 --max-depth 2 --out tree.json --yes"
     ),
     "predict": "reticent predict tree.json new-voters.csv",
-    "fit mapping": "reticent fit mapping people.csv --secret income --leak 0.05 --out mapping.json",
     "audit attack": "reticent audit attack mapping.json people.csv --secret income",
     "audit noise": "reticent audit noise --quick",
     "card show": "reticent card show card.json",
@@ -130,7 +133,7 @@ TRY = (
         "ledger show",
         "release neighbours",
     ),
-    *("release quantile", "release top-nodes", "release tree", "predict", "fit mapping"),
+    *("release quantile", "release top-nodes", "release tree", "predict", "release mapping"),
     *("release profile", "audit attack", "verify", "report"),
 )
 """The commands that START.txt lists, in an order in which all of them work."""

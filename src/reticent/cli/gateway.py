@@ -53,7 +53,7 @@ def init(
         Path | None,
         typer.Option(
             "--mapping",
-            help="What profiles are released through, from reticent fit mapping.",
+            help="What profiles are released through, from reticent release mapping.",
             metavar="FILE",
         ),
     ] = None,

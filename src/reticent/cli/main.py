@@ -38,7 +38,6 @@ COMMANDS = Commands(
         ),
         "batch": Entry("batch.app", texts={"help": "Release everybody of a table of any size."}),
         "predict": Entry(adds=DERIVED),
-        "fit": Entry("mapping.app"),
         "audit": Entry("audit.app", {"attack": "attack.attack"}),
         "verify": Entry(
             "verify.verify", texts={"short_help": "Find the worst case of a mechanism, exactly."}

@@ -1,6 +1,6 @@
 """Cards of profiles released through a learnt mapping, checked against the mapping's file.
 
-Not here  other cards (mechanisms/verification.py, neighbour_cards.py), reading the file
+Not here  other cards (mechanisms/verification.py, method_cards.py), reading the file
           (mapping_files.py).
 
 Such a card holds no table, which would tell how the secret goes with profiles, but a fingerprint.

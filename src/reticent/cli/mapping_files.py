@@ -1,6 +1,6 @@
-"""A mapping's file, read for a command; one that cannot be used, with the command that makes one.
+"""Files of mappings and of people for a command; one that cannot be used, with what makes one.
 
-Not here  learning a mapping (mapping.py), the format of the file (tasks/recoding_files.py).
+Not here  learning a mapping (queries/mapping.py), the format of its file (tasks/recoding_files.py).
 """
 
 from __future__ import annotations
@@ -16,11 +16,30 @@ if TYPE_CHECKING:
     from reticent.tasks.recoding import Recoding
     from reticent.tasks.recoding_files import MappingError
 
-_FITTED = "reticent fit mapping --help"  # which makes one
+_LEARNT = "reticent release mapping --help"  # which makes one
 
 MappingFile: TypeAlias = Annotated[
     Path,
-    typer.Argument(help="A mapping that `reticent fit mapping` wrote, .json.", metavar="MAPPING"),
+    typer.Argument(
+        help="A mapping that `reticent release mapping` wrote, .json.", metavar="MAPPING"
+    ),
+]
+PeopleFile: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        help="One line per person, one column per attribute: .csv, .csv.gz or .parquet, with a "
+        "header line.",
+        metavar="PEOPLE",
+    ),
+]
+IdColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        "--id-column",
+        help="The column that names people.  [default: user, if there is one]",
+        metavar="COLUMN",
+    ),
 ]
 
 
@@ -31,11 +50,11 @@ def read_mapping(path: Path) -> Recoding:
     try:
         return read_recoding(path)
     except OSError as error:
-        raise Failure(f"{path} cannot be read", why=reason(error), next_command=_FITTED) from None
+        raise Failure(f"{path} cannot be read", why=reason(error), next_command=_LEARNT) from None
     except MappingError as error:
         raise unusable_mapping(error) from None
 
 
 def unusable_mapping(error: MappingError) -> Failure:
     """What is wrong with the file."""
-    return Failure(error.what, why=error.why, next_command=_FITTED)
+    return Failure(error.what, why=error.why, next_command=_LEARNT)

@@ -177,7 +177,7 @@ def _plan(asked: Query, given: dict[str, Any], purse: Purse | None = None) -> No
         if path is not None:
             write_atomically(path, terms.figure(name))
     seen = None
-    if purse is not None and asked.pays is Pays.RECORDED:
+    if purse is not None and asked.pays in (Pays.RECORDED, Pays.NOTED):
         seen = purse.noted()
     elif purse is not None:
         due = payers_of(asked, terms, files, given.get("data_set"), given["total"])
@@ -202,8 +202,8 @@ def _releasing(query: type[Query]) -> Callable[..., None]:
         query_options.parameter("card", CardFile, None),
         query_options.parameter("ledger", LedgerOption, LEDGER),
         query_options.parameter("key", KeyOption, None),
-        *([data_set] if query.pays is Pays.DATA_SET else []),
-        *([total] if query.pays is not Pays.RECORDED else []),
+        *([data_set] if query.pays in (Pays.DATA_SET, Pays.NOTED) else []),
+        *([total] if query.pays not in (Pays.RECORDED, Pays.NOTED) else []),
         query_options.parameter("dry_run", DryRun, False),
         query_options.parameter("yes", Yes, False),
         query_options.parameter("as_json", Json, False),

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from reticent.cli.files import write_atomically
 from reticent.cli.output import say, say_json, talk
 from reticent.cli.release import card_fields, say_card, write_card
-from reticent.queries.inputs import Artefact, Input
+from reticent.guarantees import Unprotected
+from reticent.queries.inputs import Artefact, Input, MappingFile
 from reticent.queries.registry import queries as registered
 
 if TYPE_CHECKING:
@@ -24,8 +25,9 @@ def show(answer: Answer, given: dict[str, Any], paid: dict[str, Any]) -> None:
     from reticent.queries import publish
 
     out, card = given["out"], given["card"]
-    if out is not None:
-        write_atomically(out, publish.packed(answer, out.suffix))
+    unprotected = answer.card.promise.kind == Unprotected.kind
+    if out is not None:  # whose data nothing protects is for its owner only
+        write_atomically(out, publish.packed(answer, out.suffix), private=unprotected)
     write_card(answer.card, card)
     if given["as_json"]:
         told = publish.fields(answer)
@@ -34,11 +36,16 @@ def show(answer: Answer, given: dict[str, Any], paid: dict[str, Any]) -> None:
         notes = {"notes": list(answer.notes)} if answer.notes else {}
         say_json(publish.SCHEMA, **told, **notes, **paid, **card_fields(answer.card, card))
         return
-    for line in [str(out)] if out is not None else publish.as_text(answer):
+    summary = out is None or answer.terms.summarised
+    for line in publish.as_text(answer) if summary else [str(out)]:
         say(line)
+    if out is not None and summary:
+        talk(f"written: {out}")
     for note in answer.notes:
         talk(f"note: {note}")
     talk(_spent(answer) if paid else _free(answer))
+    if out is not None and unprotected:
+        talk(f"  keep {out} private: people's data shaped it, without noise")
     if out is not None:
         _say_next(answer, out)
     say_card(answer.card, card)
@@ -69,4 +76,4 @@ def _say_next(answer: Answer, out: Path) -> None:
 
 def _is_of(one: Input, kind: str) -> bool:
     """Whether it is a stored answer of this kind."""
-    return isinstance(one, Artefact) and one.kind == kind
+    return isinstance(one, (Artefact, MappingFile)) and one.kind == kind

@@ -117,7 +117,7 @@ def _read(run: Path, others: list[Path]) -> list[Section]:
 def card_problems(card: Card) -> list[str]:
     """What on a card does not hold, of whatever it is the card."""
     from reticent.mechanisms.verification import verify
-    from reticent.queries.neighbour_cards import problems
+    from reticent.queries.method_cards import problems
 
     found = problems(card)
     try:

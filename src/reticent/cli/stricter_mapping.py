@@ -1,6 +1,6 @@
 """A mapping that does not hide what preferences want hidden: the command that learns one that does.
 
-Not here  whether it hides it (tasks/hidden_secrets.py), learning (mapping.py).
+Not here  whether it hides it (tasks/hidden_secrets.py), learning (queries/mapping.py).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def refused(error: NotHidden, people: Path | None, *, readable: bool) -> Refusal
     elif not columns:
         more = "; no column would be left to release"
     elif people is not None:
-        following = _fit(error.recoding, people, limits, columns)
+        following = _learn(error.recoding, people, limits, columns)
     return Refusal(error.what, why=f"{error.why}{more}", next_command=following)
 
 
@@ -60,8 +60,8 @@ def _missing(people: Path, secrets: Sequence[str]) -> str:
     return next((name for name in secrets if name.casefold() not in held), "")
 
 
-def _fit(recoding: Recoding, people: Path, limits: dict[str, str], columns: Sequence[str]) -> str:
-    words = ["reticent", "fit", "mapping", str(people), "--secret", ",".join(limits)]
+def _learn(recoding: Recoding, people: Path, limits: dict[str, str], columns: Sequence[str]) -> str:
+    words = ["reticent", "release", "mapping", str(people), "--secret", ",".join(limits)]
     words += ["--public", ",".join(columns)]
     widths = {name: width for name, width in recoding.widths.items() if name in columns}
     heavy = dict(zip(recoding.columns, recoding.measure.weights or (), strict=False))

@@ -58,7 +58,7 @@ from reticent.cli.compare_tree import (
 from reticent.cli.compare_values import ColumnOption, POption, UpperOption, ValuesFile
 from reticent.cli.data_columns import RowsFile
 from reticent.cli.failures import Failure
-from reticent.cli.mapping import IdColumn, PeopleFile
+from reticent.cli.mapping_files import IdColumn, PeopleFile
 from reticent.cli.output import Json
 from reticent.cli.ways import Way
 from reticent.queries.tree import DEEPEST

@@ -116,6 +116,8 @@ def registry_entry(card: Card) -> Entry:
         raise CardError(
             "the registry is of differential privacy, and this card promises bits on average"
         )
+    if not isinstance(event.loss, DPLoss):
+        raise CardError("the registry is of differential privacy, and this card promises nothing")
     deployment = {
         "basic": _basic(card, event),
         "dp_variant": {

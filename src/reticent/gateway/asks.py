@@ -21,8 +21,8 @@ from reticent.data.catalogue import Catalogue
 from reticent.errors import ParameterError, require
 from reticent.guarantees import (
     ITEM,
+    DPLoss,
     Event,
-    MutualInformation,
     PerItemDP,
     Spread,
     canonical,
@@ -163,7 +163,7 @@ def _offer(provider: str, kind: str, terms: Terms, catalogue: Catalogue, private
     said = [scope.protected, scope.observer, scope.not_against]  # other words are other terms
     name = hashlib.sha256(canonical([*told, said]).encode()).hexdigest()
     loss = mechanism.guarantee()
-    if not isinstance(loss, MutualInformation):
+    if isinstance(loss, DPLoss):
         loss = PerItemDP(Spread(loss.overall), ITEM)
     event = Event(f"gateway-{kind}", {"terms": name}, loss, private)
     title = f"{_TITLES[kind]} for {provider}"

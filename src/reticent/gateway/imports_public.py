@@ -41,7 +41,7 @@ def read_mapping(path: Path) -> Recoding:
         raise ParameterError("mapping", "text in UTF-8", path.name) from None
     ProfileTerms(recoding)
     text = all(isinstance(value, str) for row in recoding.profiles.tolist() for value in row)
-    require(text, "mapping", "one of numbers", "of text, as reticent fit mapping makes it")
+    require(text, "mapping", "one of numbers", "of text, as reticent release mapping makes it")
     return recoding
 
 

@@ -10,6 +10,7 @@ from reticent.guarantees.losses import (
     PerItemDP,
     PureDP,
     Spread,
+    Unprotected,
     compose,
     compose_disjoint,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "PureDP",
     "Spread",
     "Unit",
+    "Unprotected",
     "canonical",
     "compose",
     "compose_disjoint",

@@ -1,6 +1,6 @@
 """How figures of a mapping are written: promises rounded up, never above the whole.
 
-Not here  the sentences they stand in (mapping_views.py, mapping_notes.py, profile_plan.py).
+Not here  the sentences they stand in (loss_words.py, queries/mapping_words.py).
 """
 
 from __future__ import annotations

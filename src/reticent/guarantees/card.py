@@ -23,7 +23,7 @@ from reticent.amounts import NANO, show_nano
 from reticent.errors import CardError, require
 from reticent.guarantees.average_words import also_on_average, odds_on_average
 from reticent.guarantees.events import Event, canonical
-from reticent.guarantees.losses import DPLoss, Loss, MutualInformation, PerItemDP
+from reticent.guarantees.losses import DPLoss, Loss, MutualInformation, PerItemDP, Unprotected
 from reticent.guarantees.units import ITEM_SUBSTITUTE
 
 SCHEMA: Literal["guarantee-card/1"] = "guarantee-card/1"
@@ -263,6 +263,13 @@ def _words(event: Event, utility: Utility) -> Words:
             also=also_on_average(event.loss),
             error=utility.sentence,
         )
+    if isinstance(event.loss, Unprotected):
+        return Words(
+            odds=f"Not private: {event.loss.whom} are not protected. Nothing bounds what whoever "
+            "has this release can learn about them.",
+            right_at_most="not bounded",
+            error=utility.sentence,
+        )
     at_most = right_at_most(event.loss.overall)
     return Words(
         odds=(
@@ -315,6 +322,8 @@ def _by_weight(loss: DPLoss) -> Iterator[str]:
 def _promise(loss: Loss) -> Promise:
     if isinstance(loss, MutualInformation):
         return Promise(kind=loss.kind, worst_case=False, bits=loss.bits, prior=loss.prior)
+    if isinstance(loss, Unprotected):
+        return Promise(kind=loss.kind, worst_case=False)
     return Promise(
         kind=loss.kind,
         worst_case=True,

@@ -16,7 +16,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from reticent.amounts import show_nano, show_up
-from reticent.guarantees.losses import MutualInformation, Spread
+from reticent.guarantees.losses import DPLoss, Spread, Unprotected
 
 if TYPE_CHECKING:
     from reticent.guarantees.card import Card
@@ -83,6 +83,8 @@ def _capital(text: str) -> str:
 def _kind(card: Card) -> str:
     if card.provenance.seeded:
         return "no promise (seeded experiment)"
+    if card.promise.kind == Unprotected.kind:
+        return "no promise (not protected)"
     if card.promise.worst_case:
         return "worst-case promise (differential privacy)"
     return "promise on average (mutual information)"
@@ -105,7 +107,7 @@ def _rows(card: Card) -> list[tuple[str, Iterable[str]]]:
     how = card.how
     return [
         *_scope(card),
-        ("Where noise is added", [_PLACES[card.scope.model]]),
+        ("Where noise is added", [_place(card)]),
         ("Privacy loss of this release", _loss(card)),
         *_spreads(card),
         ("Spent so far", _budget(card)),
@@ -136,8 +138,14 @@ _PLACES = {
 }
 
 
+def _place(card: Card) -> str:
+    return "Nowhere" if card.promise.kind == Unprotected.kind else _PLACES[card.scope.model]
+
+
 def _loss(card: Card) -> list[str]:
     promise = card.promise
+    if promise.kind == Unprotected.kind:
+        return ["Nothing is promised"]
     if not promise.worst_case:
         bits = "an unknown number of" if promise.bits is None else show_up(promise.bits)
         return [f"At most {bits} bits on average, under the prior {promise.prior}"]
@@ -149,7 +157,7 @@ def _loss(card: Card) -> list[str]:
 
 def _spreads(card: Card) -> list[tuple[str, list[str]]]:
     loss = card.release_event().loss
-    if isinstance(loss, MutualInformation):
+    if not isinstance(loss, DPLoss):
         return []
     attributes = loss.attributes if loss.attributes != Spread(loss.overall) else Spread()
     return [
@@ -173,6 +181,8 @@ def _budget(card: Card) -> list[str]:
             "Made without a ledger: nothing was recorded",
             "So nothing bounds what further releases add",
         ]
+    if card.promise.kind == Unprotected.kind:
+        return ["Written down in a ledger; nothing is promised, so no sum is kept"]
     if not card.promise.worst_case:
         return ["Written down in a ledger; bits on average do not add up, so no sum is kept"]
     if budget.spent == "private":
@@ -211,7 +221,7 @@ def _preferences(card: Card) -> list[str]:
 def _withheld(card: Card, count: int) -> list[str]:
     """How many left themselves out; that it was nobody is news only of a release about many."""
     loss = card.release_event().loss
-    many = not isinstance(loss, MutualInformation) and loss.unit.thing != "item"
+    many = isinstance(loss, DPLoss) and loss.unit.thing != "item"
     if not count and not many:
         return []
     return ["1 person withheld everything" if count == 1 else f"{count} people withheld everything"]

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from reticent.amounts import NANO, show_nano
 from reticent.guarantees.average_numbers import after_100, near_100, up
 from reticent.guarantees.card import right_at_most
-from reticent.guarantees.losses import Loss, MutualInformation
+from reticent.guarantees.losses import Loss, MutualInformation, Unprotected
 from reticent.guarantees.samples import CONFIDENCE
 
 MUCH = 5 * NANO
@@ -160,6 +160,44 @@ class BitsWords:
 
 
 @dataclass(frozen=True, slots=True)
+class UnprotectedWords:
+    """Of no promise at all: there is nothing that could be charged."""
+
+    whom: str
+
+    @property
+    def charge(self) -> int:
+        """See ``LossWords``."""
+        return 0
+
+    @property
+    def right_at_most(self) -> str:
+        """See ``LossWords``."""
+        return UNBOUNDED
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """See ``LossWords``."""
+        return (f"keep the result where data of {self.whom} may be",)
+
+    def gain(self) -> str:
+        """See ``LossWords``."""
+        return f"Nothing bounds what whoever has the result can learn about {self.whom}."
+
+    def cost(self) -> str:
+        """See ``LossWords``."""
+        return f"no budget: {self.whom} are not protected"
+
+    def spent(self) -> str:
+        """See ``LossWords``."""
+        return f"spent {self.cost()}"
+
+    def fields(self) -> dict[str, Any]:
+        """See ``LossWords``."""
+        return {"epsilon": "0", "right_at_most": self.right_at_most, "unprotected": self.whom}
+
+
+@dataclass(frozen=True, slots=True)
 class DerivedWords:
     """Of what follows from an earlier release: the odds are that one's, and nothing is charged."""
 
@@ -201,4 +239,6 @@ def words_of(loss: Loss) -> LossWords:
     """The words of a loss."""
     if isinstance(loss, MutualInformation):
         return BitsWords(loss, {loss.secret: loss.bits})
+    if isinstance(loss, Unprotected):
+        return UnprotectedWords(loss.whom)
     return EpsilonWords(loss.overall, loss.unit.question)

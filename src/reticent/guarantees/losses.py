@@ -208,8 +208,19 @@ class MutualInformation:
             require(isinstance(text, str) and text != "", name, text, "a name")
 
 
+@dataclass(frozen=True, slots=True)
+class Unprotected:
+    """Nothing is promised: the data of ``whom`` were read without noise."""
+
+    kind: ClassVar[str] = "unprotected"
+    whom: str
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.whom, str) and self.whom != "", "whom", self.whom, "a name")
+
+
 DPLoss: TypeAlias = PureDP | PerItemDP | MultiLevelDP
-Loss: TypeAlias = DPLoss | MutualInformation
+Loss: TypeAlias = DPLoss | MutualInformation | Unprotected
 
 
 def compose(losses: Iterable[Loss]) -> DPLoss:
@@ -249,6 +260,8 @@ def require_dp(loss: Loss) -> DPLoss:
             "mutual information does not add: two releases about one person can leak more "
             "together than the sum of their averages under each prior; compute the joint leak"
         )
+    if isinstance(loss, Unprotected):
+        raise CannotCompose(f"{loss.whom} are not protected: there is no loss that could add")
     return loss
 
 
@@ -272,6 +285,8 @@ def loss_to_dict(loss: Loss) -> dict[str, Any]:
             "maximal_bits": loss.maximal_bits,
             "sample": None if loss.sample is None else loss.sample.to_dict(),
         }
+    if isinstance(loss, Unprotected):
+        return {"kind": loss.kind, "whom": loss.whom}
     return {
         "kind": loss.kind,
         "unit": {"thing": loss.unit.thing, "relation": loss.unit.relation},
@@ -293,6 +308,8 @@ def loss_from_dict(data: Mapping[str, Any]) -> Loss:
             data["maximal_bits"],
             None if sample is None else Sample.from_dict(sample),
         )
+    if data["kind"] == Unprotected.kind:
+        return Unprotected(data["whom"])
     unit = Unit(data["unit"]["thing"], data["unit"]["relation"])
     items, attributes = Spread.from_dict(data["items"]), Spread.from_dict(data["attributes"])
     kinds: dict[str, DPLoss] = {

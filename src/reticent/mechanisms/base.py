@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from reticent.amounts import show_nano, show_up
-from reticent.guarantees import Event, Loss, MutualInformation, Unit
+from reticent.guarantees import Event, Loss, Unit
 from reticent.guarantees.card import (
     Budget,
     Card,
@@ -24,6 +23,7 @@ from reticent.guarantees.card import (
     Utility,
     make_card,
 )
+from reticent.guarantees.loss_words import words_of
 from reticent.noise import Source
 
 Value = TypeVar("Value")
@@ -84,10 +84,7 @@ class Release(Generic[Value]):
 
     def __repr__(self) -> str:
         loss = self.event.loss
-        if isinstance(loss, MutualInformation):
-            cost = f"tells {show_up(loss.bits)} bits on average"
-        else:
-            cost = f"spent epsilon {show_nano(loss.overall)}"
+        cost = words_of(loss).spent()
         stamp = "" if self.event.private else ", seeded: not private"
         return f"Release({self.value!r}, {self.mechanism.utility().sentence}, {cost}{stamp})"
 

@@ -120,12 +120,13 @@ class ProfileMapping(Mechanism[int]):
         secret: str,
         by_secret: MappingType[str, float],
         unit_of_distortion: str,
+        source: Source,
     ) -> Self:
         """A mapping whose law was counted among people: it is left behind, its figures are kept."""
         prior = f"the counts of the {sample.people} people it was learnt from"
         stated = Statement.learnt(law, sample, by_secret)
         table = (law.starts, law.outs, law.parts, cover_of(law), stated)
-        nonce = f"{Source.system().bits(_NONCE_BITS):0{_NONCE_BITS // 4}x}"
+        nonce = f"{source.bits(_NONCE_BITS):0{_NONCE_BITS // 4}x}"
         return cls(*table, secret, prior, unit_of_distortion, None, nonce)
 
     @cached_property

@@ -58,6 +58,7 @@ class Pays(StrEnum):
     PERSON = "each person"
     DATA_SET = "the data set"
     RECORDED = "nobody; the release is recorded for each person"
+    NOTED = "nobody; the release is recorded for the data set"
     NOBODY = "nobody"
 
 
@@ -82,6 +83,8 @@ class Terms(ABC):
     columns: ClassVar[tuple[str, ...]]
     """Of the table that an answer is as CSV; the number of rows is public, too."""
     mechanism: Mechanism[Any]
+    summarised: ClassVar[bool] = False
+    """Its ``lines`` are a summary, to be read also where the answer itself goes to a file."""
 
     def informed(self, query: Query, found: Public) -> Terms:
         """The same, once private tables were read and said who there is, if nobody declared it."""

@@ -270,7 +270,16 @@ def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str,
             raise TableError(held.called, f"has no column called {role!r}: {_say(role)}")
     if len(set(found.values())) < len(found):
         raise TableError(held.called, "has one column for two roles: name them apart")
-    return {role: held.cells(name, table.roles[role].cells) for role, name in found.items()}
+    read = {role: held.cells(name, table.roles[role].cells) for role, name in found.items()}
+    if table.others is None:
+        return read
+    own = {role.casefold() for role in table.roles}
+    for name in held.names:
+        if name not in found.values():
+            if name.strip().casefold() in own:
+                raise TableError(held.called, f"has a column {name.strip()!r} that is not its role")
+            read[name.strip()] = held.cells(name, table.others)
+    return read
 
 
 def _say(role: str) -> str:

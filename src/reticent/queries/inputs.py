@@ -78,7 +78,8 @@ class Input(ABC):
 class Table(Input):
     """The roles of a table's columns; it is read as a ``Bound``.
 
-    ``ordered``: the order of its rows decides the answer.
+    ``ordered``: the order of its rows decides the answer. ``others``: every column that plays no
+    role is read, too, as these cells and under its own name.
     """
 
     help: str
@@ -88,6 +89,7 @@ class Table(Input):
     forms: str = FORMS
     ordered: bool = False
     rest: str = ""
+    others: Cells | None = None
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -163,9 +165,13 @@ class CatalogueTable(Input):
 
 @dataclass(frozen=True, slots=True)
 class MappingFile(Input):
-    """How profiles are changed to hide a secret; it is read as a ``Recoding``."""
+    """How profiles are changed to hide a secret; it is read as a ``Recoding``.
 
-    help: str = "A public mapping, which `reticent fit mapping` wrote."
+    It is an answer of ``kind``, or a ``Recoding`` made in Python.
+    """
+
+    kind: str = "mapping"
+    help: str = "A mapping, which `reticent release mapping --out` wrote."
     roles: Mapping[str, Role] = field(default_factory=dict)
     public: bool = True
     required: bool = True
@@ -178,8 +184,11 @@ class MappingFile(Input):
         from reticent.tasks.recoding import Recoding
         from reticent.tasks.recoding_files import read_recoding
 
+        if getattr(getattr(held, "query", None), "kind", None) == self.kind:
+            held = held.value.recoding
         good = isinstance(held, (str, Path, Recoding))
-        require(good, called, type(held).__name__, "the file of a mapping, or a Recoding")
+        rule = "an answer of mapping, its file, or a Recoding"
+        require(good, called, type(held).__name__, rule)
         return read_recoding(held)
 
     def decides(self, read: Any) -> Any:

@@ -5,7 +5,7 @@ Not here  queries (base.py), how an option is typed in a shell (cli/queries.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -135,8 +135,8 @@ def choice(*names: str) -> OptionKind:
     return OptionKind("|".join(names), read, choices=names)
 
 
-def names(how_many: int, metavar: str) -> OptionKind:
-    """Some names; as text they stand between commas."""
+def names(metavar: str, how_many: int | None = None) -> OptionKind:
+    """Some names, so many if that is given; as text they stand between commas."""
 
     def read(value: Any, name: str) -> tuple[str, ...]:
         listed = value.split(",") if isinstance(value, str) else value
@@ -144,11 +144,56 @@ def names(how_many: int, metavar: str) -> OptionKind:
             listed = [str(one) if type(one) is int else one for one in listed]
         good = isinstance(listed, (list, tuple)) and all(isinstance(one, str) for one in listed)
         found = tuple(one.strip() for one in listed) if good else ()
-        proper = len(found) == how_many and all(found)
-        require(proper, name, value, f"{how_many} names, as {metavar}")
+        proper = len(found) == (how_many or max(len(found), 1)) and all(found)
+        many = "names" if how_many is None else f"{how_many} names, as {metavar}"
+        require(proper, name, value, many)
         return found
 
     return OptionKind(metavar, read)
+
+
+def amounts(metavar: str, *, zero: bool = False) -> OptionKind:
+    """Numbers above 0 by name, or from 0 on; as text they stand as a=2,b=0.5."""
+
+    def read(value: Any, name: str) -> tuple[tuple[str, Fraction], ...]:
+        if isinstance(value, str):
+            pairs = [part.rpartition("=")[::2] for part in value.split(",") if part.strip()]
+        elif isinstance(value, Mapping):
+            pairs = list(value.items())
+        else:
+            pairs = list(value) if isinstance(value, tuple) else []
+        least = "from 0 on" if zero else "above 0"
+        rule = f"names with numbers {least}, each once, as age=10,hours=5"
+        good = bool(pairs) and all(isinstance(one, tuple) and len(one) == 2 for one in pairs)
+        require(good, name, "another", rule)
+        try:
+            found = {_name(one, name): rational(amount, name) for one, amount in pairs}
+        except ParameterError:
+            raise ParameterError(name, rule, "another") from None
+        distinct = len({one.casefold() for one in found}) == len(pairs)
+        good = all(amount > 0 or (zero and amount == 0) for amount in found.values())
+        require(distinct and good, name, "another", rule)
+        return tuple(sorted(found.items()))
+
+    def write(value: Any) -> dict[str, str]:
+        return {one: exact_text(amount) for one, amount in value}
+
+    return OptionKind(metavar, read, write=write)
+
+
+def either(one: OptionKind, other: OptionKind) -> OptionKind:
+    """What ``one`` reads, or else ``other``, which says what is wrong."""
+
+    def read(value: Any, name: str) -> Any:
+        try:
+            return one.read(value, name)
+        except ParameterError:
+            return other.read(value, name)
+
+    def write(value: Any) -> Any:
+        return other.write(value) if isinstance(value, tuple) else one.write(value)
+
+    return replace(other, read=read, write=write)
 
 
 def at_least(value: Number, least: Fraction, name: str = "epsilon") -> None:

@@ -40,7 +40,7 @@ PEOPLE = Table("A line for each person.", {_PERSON: _WHO}, rest="those of the ma
 class Profile(Query):
     """A profile that tells little about a secret.
 
-    Of everybody in the table, or of one person, through a mapping from reticent fit mapping. Only
+    Of everybody in the table, or of one person, through a mapping that release mapping wrote. Only
     the columns of the mapping leave, and who it is; the secret itself plays no part. A profile that
     the mapping does not know is released as the mapping's rule says. Whatever the preferences hide
     and the mapping does not is refused. Bits on average do not add as epsilon does: the ledger

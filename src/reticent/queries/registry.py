@@ -23,6 +23,7 @@ OWN = {
     "sketches": "sketches:Sketches",
     "neighbours": "neighbours:Neighbours",
     "recommendations": "recommendations:Recommendations",
+    "mapping": "mapping:Mapping",
     "profile": "profile:Profile",
     "tree": "tree:Tree",
     "predict": "predict:Predict",

@@ -123,12 +123,14 @@ def payers_of(
 ) -> list[tuple[Payer, int]] | None:
     """Whose accounts are charged how much; None where it is not known yet who there is."""
     limit = None if total is None else nano_down(budget(total, "total"))
-    if query.pays is Pays.RECORDED:
+    if query.pays in (Pays.RECORDED, Pays.NOTED):
         require(total is None, "total", total, "left out: what is told does not add")
-    if query.pays is not Pays.DATA_SET:
+    if query.pays not in (Pays.DATA_SET, Pays.NOTED):
         require(data_set is None, "data_set", data_set, "left out: each person has an account")
         return terms.payers(limit)
     subject = f"data set {_name(query, held, data_set)}"
+    if query.pays is Pays.NOTED:
+        return [(Payer(subject=subject, what=query.kind), terms.words().charge)]
     return [(Payer(subject=subject, limit=limit), terms.words().charge)]
 
 

@@ -64,7 +64,7 @@ class Similarity(Query):
         "What an item of weight 1 may lose in one comparison, to anybody.", BUDGET
     )
     pair: Sequence[str] | None = option(
-        "Two people, where it is one pair.", perhaps(names(2, "PERSON,OTHER")), default=None
+        "Two people, where it is one pair.", perhaps(names("PERSON,OTHER", 2)), default=None
     )
     measure: str = option("What to compute.", choice(*MEASURES), default="cosine")
     norms: str | None = option(NORMS_HELP, perhaps(choice(*NORMS)), default=None)

@@ -1,34 +1,20 @@
-"""Figures of a mapping: leak against distortion, and what becomes what.
+"""A figure of a mapping: what becomes what.
 
-Theory    docs/theory/mapping.md, Theorem 2 (certificate)
 Not here  the mapping (mechanisms/mapping.py), attackers (attack_figures.py), colours (style.py).
 """
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from reticent.errors import require
 from reticent.optim.mapping import Channel
-from reticent.report.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    figure,
-    legend_below,
-    not_negative,
-    shortened,
-    svg,
-)
+from reticent.report.style import figure, shortened, svg
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,178 +23,8 @@ if TYPE_CHECKING:
 
 _PRINTED = 12  # profiles up to which chances are printed in the cells
 _MOST = 60  # profiles that a heat map can hold
-_LIGHT = "#DDDDDD"
 _BESIDE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9}
-_BETWEEN = 24  # places between two points of a curve at which its lower bound is drawn
-
-
-@dataclass(frozen=True, slots=True)
-class TradeOff:
-    """A mapping's distortion and leak, and a proved lower bound of the least leak there."""
-
-    distortion: float
-    leak_bits: float
-    bound_bits: float
-
-
-def tradeoff_figure(
-    curve: Sequence[TradeOff],
-    *,
-    chosen: tuple[float, float] | None,
-    baselines: Mapping[str, Sequence[tuple[float, float]]],
-    untouched: float,
-    perfect: float | None,
-    unit: str,
-    secret: str,
-) -> str:
-    """Leak against distortion: our curve with its proved band, baselines, the chosen point.
-
-    ``chosen`` and the points of ``baselines`` are (distortion, bits); ``perfect`` is the least
-    distortion at which nothing leaks.
-    """
-    points = _checked_curve(curve)
-    others = {name: _checked_points(name, some) for name, some in baselines.items()}
-    not_negative("untouched", [untouched])
-    not_negative("chosen", chosen or ())
-    not_negative("perfect", [] if perfect is None else [perfect])
-    made, axes = figure(5.6, 3.9)
-    _draw_baselines(axes, others)
-    _draw_curve(axes, points)
-    axes.axhline(untouched, color=GREY, linestyle=":")
-    largest = max([points[-1].distortion, *(some[-1][0] for some in others.values())])
-    marks = [1.2 * x for x in (perfect, chosen[0] if chosen else None) if x is not None]
-    right = max(1.04 * largest, *marks, 0.0) or 1.0
-    axes.set_xlim(-0.02 * right, right)
-    highest = max([untouched, *(p.leak_bits for p in points), chosen[1] if chosen else 0.0])
-    axes.set_ylim(-0.03 * (highest or 1.0), 1.12 * (highest or 1.0))
-    told = f"untouched: {untouched:.3g} bits"
-    axes.annotate(told, (right, untouched), (-2, 4), color=GREY, ha="right", **_BESIDE)
-    _mark_points(axes, chosen, perfect)
-    axes.set_xlabel(f"distortion: {shortened(unit, 50)}")
-    axes.set_ylabel(f"leak about {shortened(secret, 28)}, bits")
-    axes.grid(color=_LIGHT)
-    legend_below(made, axes)
-    return svg(made, says=_tradeoff_says(points, chosen, others, untouched, perfect, secret))
-
-
-def _checked_curve(curve: Sequence[TradeOff]) -> list[TradeOff]:
-    require(len(curve) > 0, "curve", "no points", "at least one point")
-    points = sorted(curve, key=lambda point: point.distortion)
-    not_negative("curve", [x for p in points for x in (p.distortion, p.leak_bits)])
-    below = all(p.bound_bits <= p.leak_bits + 1e-9 for p in points)
-    require(below, "curve", "other", "points whose bound is at most their leak")
-    apart = all(a.distortion < b.distortion for a, b in pairwise(points))
-    require(apart, "curve", "the same distortion twice", "points of different distortions")
-    return points
-
-
-def _checked_points(name: str, some: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    require(len(some) > 0, "baselines", f"no points of {name!r}", "points for each name")
-    not_negative("baselines", [x for point in some for x in point])
-    return sorted((float(x), float(y)) for x, y in some)
-
-
-def _draw_baselines(axes: Any, others: Mapping[str, list[tuple[float, float]]]) -> None:
-    looks = [(ORANGE, "x"), (PURPLE, "^"), (SKY, "v"), (GREY, "+")]
-    for place, (name, some) in enumerate(others.items()):
-        colour, marker = looks[place % len(looks)]
-        x, y = zip(*some, strict=True)
-        label = shortened(name, 40)
-        axes.plot(x, y, color=colour, marker=marker, markersize=5, linewidth=1.2, label=label)
-
-
-def _draw_curve(axes: Any, points: list[TradeOff]) -> None:
-    x, y = [p.distortion for p in points], [p.leak_bits for p in points]
-    places, floor = proved_floor(points)
-    gap = max(p.leak_bits - max(p.bound_bits, 0.0) for p in points)
-    axes.fill_between(
-        places,
-        floor,
-        np.interp(places, x, y),
-        color=BLUE,
-        alpha=0.3,
-        linewidth=0,
-        label=f"proved: no mapping is below this band ({gap:.1g} bits at the dots)",
-    )
-    axes.plot(x, y, color=BLUE, marker="o", markersize=4, label="mappings of least leak")
-
-
-def proved_floor(points: Sequence[TradeOff]) -> tuple[Reals, Reals]:
-    """Distortions, and a proved lower bound of the least leak at each, also between points.
-
-    The least leak is convex and does not rise: it lies above the line from the leak at one point
-    through the bound at the next, beyond it, on both sides, and above the bound to its right.
-    """
-    x = np.array([p.distortion for p in points])
-    leak = np.array([p.leak_bits for p in points])
-    bound = np.minimum(np.maximum([p.bound_bits for p in points], 0.0), leak)
-    steps = [np.linspace(a, b, _BETWEEN, endpoint=False) for a, b in pairwise(x.tolist())]
-    places = np.concatenate([*steps, x[-1:]])
-    floor = bound[np.searchsorted(x, places)]
-    pairs = [(k, k + 1) for k in range(len(x) - 1)]
-    for near, far in [*pairs, *((k, j) for j, k in pairs)]:
-        slope = (bound[near] - leak[far]) / (x[near] - x[far])
-        beyond = (places - x[near]) * (x[near] - x[far]) >= 0
-        floor = np.where(beyond, np.maximum(floor, bound[near] + slope * (places - x[near])), floor)
-    return places, np.minimum(floor, np.interp(places, x, leak))
-
-
-def _mark_points(axes: Any, chosen: tuple[float, float] | None, perfect: float | None) -> None:
-    """A diamond where nothing leaks any more, a ring around the chosen point."""
-    if perfect is not None:
-        look = {"color": GREEN, "marker": "D", "markersize": 7, "linestyle": "none", "zorder": 4}
-        axes.plot([perfect], [0.0], label=f"perfect privacy from {perfect:.3g}", **look)
-    if chosen is not None:
-        x, bits = chosen
-        look = {"marker": "o", "markersize": 12, "fillstyle": "none", "linestyle": "none"}
-        told = f"chosen: {bits:.3g} bits at {x:.3g}"
-        axes.plot([x], [bits], color="black", label=told, zorder=6, gid="chosen", **look)
-        axes.annotate("chosen", chosen, (8, 5), zorder=6, **_BESIDE)
-
-
-def distortion_for(points: Sequence[tuple[float, float]], leak: float) -> float | None:
-    """The least distortion at which a drawn (distortion, bits) line is down to ``leak``."""
-    before: tuple[float, float] | None = None
-    for x, y in sorted(points):
-        if y <= leak:
-            if before is None or before[1] <= y:
-                return x
-            return before[0] + (x - before[0]) * (before[1] - leak) / (before[1] - y)
-        before = (x, y)
-    return None
-
-
-def _tradeoff_says(
-    points: Sequence[TradeOff],
-    chosen: tuple[float, float] | None,
-    others: Mapping[str, Sequence[tuple[float, float]]],
-    untouched: float,
-    perfect: float | None,
-    secret: str,
-) -> str:
-    x, leak = chosen or (points[-1].distortion, points[-1].leak_bits)
-    share = f" ({100 * leak / untouched:.3g} %)" if untouched > 0 else ""
-    which = "chosen" if chosen else "largest"
-    says = (
-        f"At the {which} distortion {x:.3g}, {leak:.3g} of {untouched:.3g} bits about {secret} "
-        f"still leak{share}."
-    )
-    if others and x > 0:
-        says += f" Distortion for the same leak: {', '.join(_times(others, x, leak))}."
-    if perfect is not None:
-        says += f" Nothing leaks from distortion {perfect:.3g} on."
-    return says
-
-
-def _times(
-    others: Mapping[str, Sequence[tuple[float, float]]], x: float, leak: float
-) -> Iterator[str]:
-    for name, some in others.items():
-        needed = distortion_for(some, leak)
-        if needed is None:
-            yield f"{name} does not get there"
-        else:
-            yield f"{name} about {needed / x:.2g} times as much"
+_CODE = 3  # letters: a value so short needs the name of its column beside it
 
 
 def shown_chances(
@@ -276,6 +92,16 @@ def mapping_figure(
         told = f"all: {shortened(common, 60)}"
         axes.annotate(told, (0, 0), (0, -5), xycoords="axes fraction", va="top", **_BESIDE)
     return svg(made, says=_mapping_says(shown, table, np.asarray(shares), labels))
+
+
+def column_labels(columns: Sequence[str], profiles: NDArray[Any]) -> list[str]:
+    """Values of each profile, beside the names of their columns where they say little alone."""
+    named = []
+    for name, values in zip(columns, profiles.T.tolist(), strict=True):
+        texts = [str(value).replace(" to below ", "-").replace(" to ", "-") for value in values]
+        bare = all(len(text) <= _CODE or not re.search(r"[^\W\d_]{2}", text) for text in texts)
+        named.append([f"{name} {text}" if bare else text for text in texts])
+    return [", ".join(parts) for parts in zip(*named, strict=True)]
 
 
 def _print_chances(axes: Any, table: Reals) -> None:

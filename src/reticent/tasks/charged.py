@@ -19,9 +19,8 @@ from typing import Any, Generic, TypeVar
 
 from reticent.amounts import show_nano
 from reticent.errors import ParameterError
-from reticent.guarantees import Event, MutualInformation, canonical
+from reticent.guarantees import DPLoss, Event, canonical
 from reticent.guarantees.card import Budget
-from reticent.guarantees.losses import require_dp
 from reticent.ledger import OVERALL, Charge, Ledger, Request, period_of
 from reticent.ledger.accounts import LARGEST, Renewal
 from reticent.ledger.reports import Balance, balances
@@ -180,8 +179,8 @@ def answer_once(
 
 
 def amount(event: Event) -> int:
-    """What an event costs an account; bits on average do not add, and cost nothing."""
-    return 0 if isinstance(event.loss, MutualInformation) else require_dp(event.loss).overall
+    """What an event costs an account; what is no worst case does not add, and costs nothing."""
+    return event.loss.overall if isinstance(event.loss, DPLoss) else 0
 
 
 def new_key() -> str:

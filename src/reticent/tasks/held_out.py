@@ -4,7 +4,7 @@ Theory    docs/theory/mapping.md, Theorem 11 (people held out); [YangBarron1998]
           divergences
 Notation  m = people held out, K = values of the secret, R = 1 / least chance of one of them,
           I = leakage of the population, I^ = that of the counts, all in nats here
-Not here  the split (cli/mapping_columns.py), what is said of it (guarantees/average_words.py).
+Not here  the split (training.py), what is said of it (guarantees/average_words.py).
 
 No correction is made for few people: what counts show by chance cannot be told from what is so.
 The limit holds whatever the law of the population is, and is wide where people are few.

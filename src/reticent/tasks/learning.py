@@ -19,6 +19,7 @@ from reticent.errors import ParameterError, require
 from reticent.guarantees.samples import HeldOut, Sample
 from reticent.mechanisms.mapping import ProfileMapping
 from reticent.mechanisms.mapping_law import MappingLaw
+from reticent.noise import Source
 from reticent.optim.distances import Distance
 from reticent.optim.mapping import Channel, Problem, Progress, Solution
 from reticent.optim.mapping_baselines import MOST_PERFECT, perfect_privacy
@@ -117,8 +118,11 @@ def learn_mapping(
     unknown: Unknown = "nearest",
     radius: float = math.inf,
     progress: Progress | None = None,
+    source: Source | None = None,
 ) -> Learnt:
     """The mapping that tells least, or distorts least, among these people.
+
+    A ``source`` gives the nonce of its fingerprint, and nothing else.
 
     >>> people = np.array([["young", "city"], ["young", "land"], ["old", "city"]] * 20)
     >>> alphabet = Alphabet.of(people, np.array([1, 0, 1] * 20))
@@ -146,6 +150,7 @@ def learn_mapping(
         secret=secret,
         by_secret=each_secret(secret, law.channel, joint, alphabet.secrets),
         unit_of_distortion=measure.unit,
+        source=Source.system() if source is None else source,
     )
     cost = 0.0 if limits.epsilon is None else law.distortion - solution.distortion
     recoding = Recoding(names, alphabet.profiles, mechanism, measure, unknown, radius)

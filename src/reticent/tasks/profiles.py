@@ -13,17 +13,22 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from reticent.data.frames import plain_cells
 from reticent.errors import MissingExtra, require
+from reticent.ledger import open_ledger
 from reticent.noise import Source
 from reticent.optim.mapping import Progress
-from reticent.tasks.learning import Limits, learn_mapping
+from reticent.tasks.charged import Payer, answer_once
+from reticent.tasks.learning import Learnt, Limits, learn_mapping
+from reticent.tasks.mapping_search import MappingSearch
 from reticent.tasks.recoding import Alphabet, Kind, Measure, Unknown
+from reticent.tasks.recoding_files import KIND
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -45,7 +50,8 @@ class SparseMapping(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
     "withhold" or "refuse" one beyond ``radius`` is released as None or is an error, and either
     tells that it was unknown. ``epsilon`` adds a worst-case floor: with that local-DP epsilon, at a
     price that ``learnt_.cost_of_epsilon`` states. Profiles of fewer than ``at_least`` people are
-    treated as the nearest other one.
+    treated as the nearest other one. With a ``ledger``, the file or address of one, every ``fit``
+    is noted for ``data_set``, at no cost: the people it learns from are not protected.
 
     >>> people = np.array([["young", "city"], ["young", "land"], ["old", "city"]] * 20)
     >>> income = np.array([1, 0, 1] * 20)
@@ -69,6 +75,8 @@ class SparseMapping(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         seconds: float = math.inf,
         source: Source | None = None,
         secret: str = "the private columns",  # noqa: S107, what a card calls it
+        ledger: str | Path | None = None,
+        data_set: str | None = None,
     ) -> None:
         self.delta = delta
         self.leak_bits = leak_bits
@@ -82,6 +90,8 @@ class SparseMapping(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         self.seconds = seconds
         self.source = source
         self.secret = secret
+        self.ledger = ledger
+        self.data_set = data_set
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # noqa: N803, scikit-learn's name
         """Learn from public profiles X and private values y of the same people."""
@@ -104,15 +114,32 @@ class SparseMapping(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             alphabet = alphabet.at_least(self.at_least, measure)
         self.n_features_in_ = alphabet.profiles.shape[1]
         names = getattr(self, "feature_names_in_", None)
-        self.learnt_ = learn_mapping(
-            alphabet,
-            limits,
-            measure=measure,
-            columns=None if names is None else [str(name) for name in names],
-            secret=self.secret,
+        columns = None if names is None else tuple(map(str, names))
+        search = MappingSearch(
+            secrets=(self.secret,),
+            columns=columns,
+            delta=self.delta,
+            leak=tuple(limits.bits.tolist()) or None,
+            epsilon=self.epsilon,
+            measure="a function" if callable(self.measure) else self.measure,
+            weights=tuple(_by_column(columns, weights)),
+            at_least=self.at_least,
             unknown=self.unknown,
-            radius=self.radius,
-            progress=progress,
+            radius=None if math.isinf(self.radius) else self.radius,
+            seconds=None if math.isinf(self.seconds) else self.seconds,
+        )
+        self.learnt_ = self._noted(
+            search,
+            lambda: learn_mapping(
+                alphabet,
+                limits,
+                measure=measure,
+                columns=columns,
+                secret=self.secret,
+                unknown=self.unknown,
+                radius=self.radius,
+                progress=progress,
+            ),
         )
         self.recoding_, self.mechanism_ = self.learnt_.recoding, self.learnt_.recoding.mechanism
         self.leak_bits_, self.distortion_ = self.learnt_.leak_bits, self.learnt_.distortion
@@ -121,6 +148,24 @@ class SparseMapping(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             told = "the search was stopped: a mapping of less distortion or leak may exist"
             warnings.warn(told, ConvergenceWarning, stacklevel=2)
         return self
+
+    def _noted(self, search: MappingSearch, learn: Callable[[], Learnt]) -> Learnt:
+        """What was learnt, once a ledger has noted it."""
+        named = isinstance(self.data_set, str) and self.data_set.strip() != ""
+        together = named if self.ledger is not None else self.data_set is None
+        require(together, "data_set", self.data_set, "a name, given together with a ledger")
+        if self.ledger is None:
+            return learn()
+        found: list[Learnt] = []
+
+        def make() -> int:
+            found.append(learn())
+            return len(found)
+
+        payer = Payer(subject=f"data set {self.data_set}", what=KIND)
+        with open_ledger(self.ledger) as book:
+            answer_once(search.event(Source.system()), make, ledger=book, payers=payer)
+        return found[0]
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Release each row once; what is outside the alphabet by the rule ``unknown``."""
@@ -137,6 +182,14 @@ class SparseMapping(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _by_column(
+    columns: Sequence[str] | None, weights: Sequence[float] | None
+) -> Iterator[tuple[str, float]]:
+    """Weights by column; columns without a name are counted."""
+    for place, weight in enumerate(weights or ()):
+        yield (f"column {place + 1}" if columns is None else columns[place]), float(weight)
 
 
 def _table(estimator: SparseMapping, X: ArrayLike, *, reset: bool) -> NDArray[Any]:  # noqa: N803

@@ -6,6 +6,8 @@ The text holds what drawing needs: the profiles, the chances of what each become
 each is released (a gateway draws from that in place of who withholds). Of the law of profiles and
 secrets it holds figures to three digits, and no value of a secret. Still it is learnt from people
 without noise: it is no differentially private release of them.
+
+A file holds such text alone, or an answer of the query ``mapping``, of which it is a part.
 """
 
 from __future__ import annotations
@@ -29,9 +31,11 @@ if TYPE_CHECKING:
 
 SCHEMA = "profile-mapping/2"
 _FIRST = "profile-mapping/1"  # held the joint law
+_ANSWER = "answer/"  # what queries write
+KIND = "mapping"  # the query whose answers hold one, under this name
 
 _AGAIN = (
-    "learnt again with reticent fit mapping: version 0.1 wrote the joint table of its training "
+    "learnt again with reticent release mapping: version 0.1 wrote the joint table of its training "
     "people into the file; delete that file and its copies"
 )
 
@@ -74,6 +78,11 @@ def _of_file(path: Path) -> Recoding:
 
 def recoding_to_json(recoding: Recoding) -> str:
     """The recoding as JSON text, equal for equal recodings."""
+    return _text(recoding_to_plain(recoding)) + "\n"
+
+
+def recoding_to_plain(recoding: Recoding) -> dict[str, Any]:
+    """The recoding as JSON holds it."""
     if callable(recoding.measure.kind):
         raise ParameterError("measure", "hamming or squared in a file", "a function")
     mechanism = recoding.mechanism
@@ -99,18 +108,33 @@ def recoding_to_json(recoding: Recoding) -> str:
         "cover": mechanism.cover.tolist(),
         "widths": dict(recoding.widths),
     }
-    data["file_sha256"] = _fingerprint(data)
-    return _text(data) + "\n"
+    return data | {"file_sha256": _fingerprint(data)}
 
 
 def recoding_from_json(text: str) -> Recoding:
-    """Inverse of ``recoding_to_json``; a text that was changed or cut is an error."""
+    """Inverse of ``recoding_to_json``, also within an answer; a changed or cut text is refused."""
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise ParameterError("mapping", "JSON", f"line {error.lineno}: {error.msg}") from None
     except ValueError:  # a number of thousands of digits
         raise ParameterError("mapping", "JSON", "a number that is too long") from None
+    return recoding_from_plain(_within(data))
+
+
+def _within(data: Any) -> Any:
+    """What an answer holds; anything else as it is."""
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if not (isinstance(schema, str) and schema.startswith(_ANSWER)):
+        return data
+    query, value = data.get("query"), data.get("value")
+    good = isinstance(query, dict) and query.get("kind") == KIND and isinstance(value, dict)
+    require(good, "mapping", "an answer of another query", f"an answer of {KIND}")
+    return value.get(KIND)
+
+
+def recoding_from_plain(data: Any) -> Recoding:
+    """Inverse of ``recoding_to_plain``; what was changed or cut is an error."""
     if isinstance(data, dict) and data.get("schema") == _FIRST:
         raise ParameterError("mapping", _AGAIN, f"one of version 0.1 ({_FIRST})")
     known = isinstance(data, dict) and data.get("schema") == SCHEMA
@@ -171,9 +195,10 @@ def _text(data: Mapping[str, Any]) -> str:
 
 
 def _fingerprint(data: Mapping[str, Any]) -> str:
-    """Of all that is in the file, names and values too: SHA-256 against damage, no signature."""
+    """Of all that is in the file, in whatever order: SHA-256 against damage, no signature."""
     rest = {key: value for key, value in data.items() if key != "file_sha256"}
-    return hashlib.sha256(_text(rest).encode("utf-8", "surrogatepass")).hexdigest()
+    text = json.dumps(rest, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _coded(profiles: NDArray[Any]) -> tuple[list[list[Any]], list[list[int]]]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from reticent.amounts import NANO
 from reticent.errors import ParameterError
-from reticent.guarantees import Event, MutualInformation, Unit, canonical
+from reticent.guarantees import DPLoss, Event, MutualInformation, Unit, canonical
 from reticent.guarantees.card import Card, Scope
 from reticent.mechanisms import Mechanism, Release
 from reticent.noise import Source
@@ -125,7 +125,7 @@ def _can_be_rebuilt(subject: Subject) -> Iterator[str]:
 
 def _names_its_unit(subject: Subject) -> Iterator[str]:
     loss = subject.mechanism.guarantee()
-    if isinstance(loss, MutualInformation):
+    if not isinstance(loss, DPLoss):
         return
     if loss.unit != getattr(subject.mechanism, "unit", loss.unit):
         yield "the guarantee is about another unit than the mechanism"
@@ -235,7 +235,7 @@ def _leaves_data_alone(subject: Subject) -> Iterator[str]:
 
 def _replays_on_the_neighbour(subject: Subject) -> Iterator[str]:
     loss = subject.mechanism.guarantee()
-    claim = None if isinstance(loss, MutualInformation) else Fraction(loss.overall, NANO)
+    claim = Fraction(loss.overall, NANO) if isinstance(loss, DPLoss) else None
     for seed in range(8):
         yield from replay(
             subject.mechanism.release,
@@ -275,7 +275,9 @@ def _less_epsilon_is_more_private(subject: Subject) -> Iterator[str]:
 
 def _loss(mechanism: Mechanism[Any]) -> float:
     loss = mechanism.guarantee()
-    return loss.bits if isinstance(loss, MutualInformation) else loss.overall
+    if isinstance(loss, DPLoss):
+        return loss.overall
+    return loss.bits if isinstance(loss, MutualInformation) else 0.0
 
 
 def _same(a: object, b: object) -> bool:

@@ -246,12 +246,12 @@ def test_a_mapping_that_is_stopped_early_says_so(cli) -> None:
     assert all(row["bound"] <= row["value"] for row in rows if row["way"] == "least leak")
 
 
-def test_profiles_that_name_people_are_mentioned(cli, here) -> None:
+def test_a_column_that_names_people_is_refused(cli, here) -> None:
     text = (here / "people.csv").read_text(encoding="utf-8").replace("user,", "number,", 1)
     (here / "people.csv").write_text("".join(text.splitlines(keepends=True)[:60]), encoding="utf-8")
     ended = cli(*QUICK["mapping"], "--public")
-    assert "59 different profiles of 59 people" in ended.err
-    assert "--id-column" in ended.err
+    assert (ended.code, ended.out) == (2, "")
+    assert "different for every person, number" in ended.err
     named = cli(*QUICK["mapping"], "--public", "--id-column", "number")
     assert "different profiles" not in named.err
 
@@ -276,7 +276,7 @@ def test_trees_at_large_budgets(cli) -> None:
         ((*TABLE, "--p", "0"), "--p must be between 0 and 1"),
         (("compare", "percentile", "none.csv", "--upper", "1"), "none.csv cannot be used"),
         ((*PEOPLE, "--distortion", "3"), "distortion must be from 0 to 1"),
-        ((*PEOPLE, "--columns", "income"), "both secret and public"),
+        ((*PEOPLE, "--columns", "income"), "--columns must be without the secret"),
         ((*CLUB, "--k", "0"), "--k"),
         ((*TREE, "--rows", "0"), "--rows"),
     ],

@@ -5,7 +5,7 @@ import typer
 
 from reticent.cli.examples import EXAMPLES, TRY, add_examples
 
-GROUPS = ["", "release", "plan", "prefs", "ledger", "gateway", "data", "fit"]
+GROUPS = ["", "release", "plan", "prefs", "ledger", "gateway", "data"]
 
 
 def test_what_is_tried_first_has_an_example() -> None:

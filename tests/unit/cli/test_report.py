@@ -54,8 +54,21 @@ def printed(tmp_path_factory, cli):
         tree_people.written(place / "voters.csv", tree_people.people())
         written(place / "people.csv", people())
         written(place / "pay.csv", [(str(5 * n),) for n in range(12)], heads=("pay",))
-        fit = ("fit", "mapping", "people.csv", "--secret", "income", "--public", "age,town,job")
-        assert cli(*fit, "--bins", "age=10", "--delta", "0.1", "--out", "m.json").code == 0
+        learn = ("release", "mapping", "people.csv", "--secret", "income", "--yes")
+        assert (
+            cli(
+                *learn,
+                "--public",
+                "age,town,job",
+                "--bins",
+                "age=10",
+                "--delta",
+                "0.1",
+                "--out",
+                "m.json",
+            ).code
+            == 0
+        )
         for name, (words, _) in RUNS.items():
             ended = cli(*words, "--json")
             assert ended.code == 0, (name, ended.err)

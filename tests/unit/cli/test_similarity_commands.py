@@ -18,10 +18,11 @@ from reticent.data.interactions import read_profiles
 from reticent.guarantees import ITEM_SUBSTITUTE, PerItemDP, Spread, Unit
 from reticent.guarantees.card import Card
 from reticent.noise import Source
-from reticent.queries.neighbour_cards import KNOWN, problems
+from reticent.queries.method_cards import KNOWN, problems
 from reticent.queries.neighbour_methods import Direct
 from reticent.tasks.blip import Blip
 from reticent.tasks.clustering import Gossip
+from reticent.tasks.mapping_search import MappingSearch
 from reticent.tasks.similarity import Similarity
 
 CANARY = "canary-9183"
@@ -368,6 +369,7 @@ def test_the_known_names_are_those_of_the_tasks(table) -> None:
     lists = Similarity(epsilon=1).neighbours(read_profiles(table), 1, source=Source.seeded(1))
     several = Similarity(epsilon=1).pairs_event(2, private=True).mechanism
     names = {Similarity.name, several, lists.event.mechanism, Gossip.name, Blip.name}
+    names.add(MappingSearch.name)
     assert set(KNOWN) == names
 
 

@@ -12,7 +12,7 @@ import yaml
 from reticent.data.catalogue import Catalogue
 from reticent.errors import CardError
 from reticent.exports.registry import Entry, registry_entry
-from reticent.guarantees import MutualInformation
+from reticent.guarantees import MutualInformation, Unprotected
 from reticent.guarantees.card import Budget, Card, Scope
 from reticent.mechanisms import DiscreteLaplace, Exposure, InnerProduct, MultiLevel, Stretching
 from reticent.mechanisms.modular import WeightedProfile
@@ -204,13 +204,19 @@ def test_a_seeded_release_has_no_entry() -> None:
         registry_entry(card(source=Source.seeded(1)))
 
 
-def test_bits_on_average_have_no_entry(monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("loss", "says"),
+    [
+        (MutualInformation(0.1, 0.2, "income", "a prior"), "bits on average"),
+        (Unprotected("somebody"), "promises nothing"),
+    ],
+)
+def test_what_is_no_differential_privacy_has_no_entry(monkeypatch, loss, says) -> None:
     made = card()
     event = made.release_event()
-    loss = MutualInformation(0.1, 0.2, "income", "a prior")
     object.__setattr__(event, "loss", loss)
     monkeypatch.setattr(Card, "release_event", lambda self: event)
-    with pytest.raises(CardError, match="bits on average"):
+    with pytest.raises(CardError, match=says):
         registry_entry(made)
 
 

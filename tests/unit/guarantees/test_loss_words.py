@@ -3,8 +3,17 @@
 import pytest
 
 from reticent.amounts import NANO
-from reticent.guarantees import ITEM, RECORD, MutualInformation, PerItemDP, PureDP, Spread
+from reticent.guarantees import (
+    ITEM,
+    RECORD,
+    MutualInformation,
+    PerItemDP,
+    PureDP,
+    Spread,
+    Unprotected,
+)
 from reticent.guarantees.card import Evidence, How, Scope, Utility, make_card
+from reticent.guarantees.card_views import card_text
 from reticent.guarantees.events import Event
 from reticent.guarantees.loss_words import LITTLE, BitsWords, words_of
 from reticent.guarantees.samples import HeldOut, Sample
@@ -47,6 +56,20 @@ def test_an_average_costs_accounts_nothing_and_bounds_no_guess() -> None:
     assert words.cost().endswith("; of others it may tell more")
     assert words.spent() == f"told {words.cost()}"
     assert words.fields()["right_guesses"] == {"before": 0.427, "after": 0.4461}
+
+
+def test_what_is_unprotected_promises_nothing() -> None:
+    words, card = words_of(Unprotected("the crowd")), card_of(Unprotected("the crowd"))
+    assert (words.charge, words.right_at_most) == (0, card.words.right_at_most)
+    assert words.gain() == "Nothing bounds what whoever has the result can learn about the crowd."
+    assert words.spent() == "spent no budget: the crowd are not protected"
+    assert words.fields()["unprotected"] == "the crowd"
+    assert card.words.odds.startswith("Not private: the crowd are not protected.")
+    assert (card.promise.worst_case, card.promise.epsilon, card.promise.bits) == (False, None, None)
+    shown = card_text(card)
+    assert "no promise (not protected)" in shown
+    assert "Nothing is promised" in shown
+    assert "average" not in shown
 
 
 def test_people_held_out_are_told_of_with_their_limit() -> None:

@@ -18,6 +18,7 @@ from reticent.guarantees import (
     PureDP,
     Spread,
     Unit,
+    Unprotected,
     compose,
     compose_disjoint,
 )
@@ -81,6 +82,16 @@ def test_mutual_information_round_trips_and_does_not_add() -> None:
         compose([leak, leak])
     with pytest.raises(CannotCompose, match="does not add"):
         compose_disjoint([leak])
+
+
+def test_what_is_unprotected_does_not_add() -> None:
+    nothing = Unprotected("the people it is learnt from")
+    assert loss_from_dict(loss_to_dict(nothing)) == nothing
+    for join in (compose, compose_disjoint):
+        with pytest.raises(CannotCompose, match="the people it is learnt from are not protected"):
+            join([nothing, PureDP.of(1, RECORD)])
+    with pytest.raises(ParameterError, match="whom must be a name"):
+        Unprotected("")
 
 
 def test_units_do_not_mix() -> None:

@@ -266,7 +266,7 @@ def test_a_missing_column_and_a_person_who_is_not_there(recoding) -> None:
     assert cells(alone.value) == ALONE
     with pytest.raises(TableError, match="names somebody more than once"):
         released(recoding, rows=twice, person="eve")
-    with pytest.raises(ParameterError, match="mapping must be the file of a mapping"):
+    with pytest.raises(ParameterError, match="mapping must be an answer of mapping"):
         rt.Profile().plan({"mapping": {"a": 1}})
     with pytest.raises(ParameterError, match="own_device must be given with a person"):
         rt.Profile(own_device=True)

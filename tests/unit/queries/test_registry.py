@@ -33,6 +33,10 @@ TREE = rt.Tree(epsilon=9, target="votes", declare=DECLARED, max_depth=2)
 EVERYBODY = {"people": (("person",), [("ann",), ("bob",), ("cid",), ("dan",)])}
 SKETCHES = rt.Sketches(epsilon=4, profile_size=3, use="items")
 TOWN = [("ann", "18-29", "town", "4 or more"), ("bob", "65 or older", "town", "0-1")]
+FOLK = [
+    (f"p{n}", 20 + n % 20, ("town", "land")[n % 3 == 0], ("low", "high")[n * 7 % 20 > 9])
+    for n in range(60)
+]
 MAPPING = resources.files("reticent.gateway") / "demo_mapping.json"
 SAMPLES = {
     "counts": (
@@ -73,6 +77,10 @@ SAMPLES = {
         rt.Recommendations(n_items=2, k=2),
         {"items": (("item",), [("Heat",), ("Up",), ("Alien",)])},
     ),
+    "mapping": (
+        rt.Mapping(secret="income", delta="0.3", bins={"age": 10}),
+        {"table": (("user", "age", "home", "income"), FOLK)},
+    ),
     "profile": (
         rt.Profile(),
         {"table": (("person", "age group", "home", "evenings out"), TOWN)},
@@ -92,7 +100,7 @@ PAID = [kind for kind, query in registry.queries().items() if query.pays is not 
 
 def named(query: Query) -> dict[str, str]:
     """What the data are called, where they pay."""
-    return {"data_set": "x"} if query.pays is Pays.DATA_SET else {}
+    return {"data_set": "x"} if query.pays in (Pays.DATA_SET, Pays.NOTED) else {}
 
 
 @pytest.fixture
@@ -126,13 +134,20 @@ def typed(query: Query, tables: dict[str, Path]) -> list[str]:
     for name, path in tables.items():
         alone = query.inputs[name].required or name == first
         words += [str(path)] if alone else [f"--{name}", str(path)]
-    for name, value in query.to_plain().items():
-        if name != "kind" and value not in (None, False):
+    for one in query.options():
+        name, value = one.name, query.to_plain()[one.name]
+        if value not in (None, False):
             option = f"--{name.replace('_', '-')}"
             told = ",".join(value) if isinstance(value, list) else str(value)
-            told = toml(name, value) if isinstance(value, dict) else told
+            if isinstance(value, dict):
+                told = toml(name, value) if one.kind.form else amounts(value)
             words += [option] if value is True else [option, told]
     return words
+
+
+def amounts(told: dict[str, str]) -> str:
+    """As a shell takes them."""
+    return ",".join(f"{name}={amount}" for name, amount in told.items())
 
 
 def toml(name: str, told: dict) -> str:
@@ -158,7 +173,8 @@ def released(query: Query, tables: dict[str, Path]):
 
 def other(query: Query) -> Query:
     """The same query with another option."""
-    changed = {"epsilon": 3} if "epsilon" in vars(query) else {"once": "store.json"}
+    changed = {"mapping": {"delta": "0.2"}, "profile": {"once": "store.json"}}
+    changed = changed.get(query.kind, {"epsilon": 3})
     return type(query)(**{**vars(query), **changed})
 
 

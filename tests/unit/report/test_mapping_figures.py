@@ -11,27 +11,15 @@ from reticent.errors import ParameterError
 from reticent.optim.mapping import Channel
 from reticent.report.attack_figures import above_ceiling, feature_figure, roc_figure
 from reticent.report.mapping_figures import (
-    TradeOff,
-    distortion_for,
+    column_labels,
     mapping_figure,
-    proved_floor,
     short_labels,
     shown_chances,
-    tradeoff_figure,
 )
 
 pytestmark = pytest.mark.figures
 
 HOSTILE = '<script>alert("$x^{")</script> & \x00'
-CURVE = [TradeOff(0, 0.4, 0.4), TradeOff(0.1, 0.1, 0.09), TradeOff(0.2, 0.0, 0.0)]
-TRADE = {
-    "chosen": (0.1, 0.1),
-    "baselines": {"exponential mechanism": [(0.6, 0.0), (0.0, 0.4)], "coins": [(0.0, 0.4)]},
-    "untouched": 0.4,
-    "perfect": 0.2,
-    "unit": "share of attributes changed",
-    "secret": "income",
-}
 # 0 stays; 1 becomes 0, 1 or 3; 2 becomes 3; 3 stays
 CHANNEL = Channel(
     np.array([0, 1, 4, 5, 6]), np.array([0, 0, 1, 3, 3, 3]), np.array([1, 0.2, 0.5, 0.3, 1, 1])
@@ -59,9 +47,6 @@ CEILING = (np.array([0.0, 0.4, 1.0]), np.array([0.0, 0.65, 1.0]))  # area 0.625
 def drawings(name="plain"):
     attacks = [Curve(attacker=name), Curve(attacker=name, trained_on=name)]
     return (
-        tradeoff_figure(
-            CURVE, **TRADE | {"secret": name, "unit": name, "baselines": {name: [(0, 1)]}}
-        ),
         mapping_figure(CHANNEL, [f"{name} {j}" for j in range(4)], SHARES, most=3),
         roc_figure(attacks, ceiling=CEILING, before=[Curve(attacker=name, auc=0.62)]),
         feature_figure([name, "age"], [0.1, 0.2], [0.0, 0.1]),
@@ -97,47 +82,6 @@ def test_names_are_shown_as_they_are() -> None:
     assert shown(drawing).count("$a$") == 1
     assert "&lt;b&gt;" in drawing
     assert "x & y" in says(drawing)
-
-
-def test_the_trade_off_says_what_leaks_and_what_baselines_need() -> None:
-    drawing = tradeoff_figure(CURVE, **TRADE)
-    told = says(drawing)
-    assert "At the chosen distortion 0.1, 0.1 of 0.4 bits about income still leak (25 %)" in told
-    assert "exponential mechanism about 4.5 times as much" in told
-    assert "coins does not get there" in told
-    assert "Nothing leaks from distortion 0.2" in told
-    assert "untouched: 0.4 bits" in shown(drawing)
-
-
-def test_the_chosen_point_is_ringed_and_labelled() -> None:
-    with_it = tradeoff_figure(CURVE, **TRADE)
-    without = tradeoff_figure(CURVE, **TRADE | {"chosen": None, "perfect": None})
-    assert 'id="chosen"' in with_it
-    assert "chosen: 0.1 bits at 0.1" in shown(with_it)
-    assert "chosen" not in without
-    assert "perfect" not in without
-    assert "At the largest distortion 0.2, 0 of 0.4 bits" in says(without)
-
-
-def test_distortion_for_a_leak_is_read_off_the_line() -> None:
-    assert distortion_for([(0.6, 0.0), (0.0, 0.4)], 0.1) == pytest.approx(0.45)
-    assert distortion_for([(0.1, 0.2)], 0.2) == 0.1
-    assert distortion_for([(0.1, 0.2)], 0.1) is None
-
-
-def test_the_floor_is_below_every_convex_curve_through_the_points() -> None:
-    def least(x):
-        return 0.4 * (1 - x) ** 3
-
-    ends = np.array([0.0, 0.1, 0.3, 0.55, 0.8, 1.0])
-    points = [TradeOff(x, 1.01 * least(x), 0.98 * least(x)) for x in ends.tolist()]
-    places, floor = proved_floor(points)
-    assert (floor <= least(places) + 1e-12).all()
-    assert np.isin(ends, places).all()
-    at_points = floor[np.isin(places, ends)]
-    assert at_points == pytest.approx([p.bound_bits for p in points], rel=0.05)
-    between = np.interp(places, ends, [p.bound_bits for p in points])
-    assert (between > least(places)).any()  # a straight line through the bounds proves nothing
 
 
 def test_rows_sum_to_1_with_others() -> None:
@@ -240,34 +184,16 @@ def test_columns_are_sorted_by_what_they_told_before() -> None:
     )
 
 
+def test_bare_values_stand_beside_the_names_of_their_columns() -> None:
+    profiles = np.array([["20 to 29", "Ulm"], ["30-39", "Bern"]])
+    assert column_labels(["age", "town"], profiles) == ["age 20-29, Ulm", "age 30-39, Bern"]
+
+
 def test_degenerate_input_that_can_be_drawn_is_drawn() -> None:
-    nothing = TRADE | {"chosen": (0.0, 0.0), "baselines": {}, "untouched": 0.0, "perfect": 0.0}
-    assert "0 of 0 bits" in says(tradeoff_figure([TradeOff(0, 0, 0)], **nothing))
     assert mapping_figure(Channel.identity(1), ["all"], np.array([1.0]))
     assert feature_figure(["a"], [0], [0])
     rounded = (np.array([0, 1 + 4e-16]), np.array([0, 1 + 4e-16]))
     assert roc_figure([Curve()], ceiling=rounded)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"curve": []},
-        {"curve": [TradeOff(0, 0.1, 0.2)]},
-        {"curve": [TradeOff(0, 0.1, 0.1), TradeOff(0, 0.2, 0.1)]},
-        {"curve": [TradeOff(float("nan"), 0.1, 0.1)]},
-        {"curve": [TradeOff(0, 0.1, float("nan"))]},
-        {"chosen": (0.1, -1)},
-        {"baselines": {"none": []}},
-        {"baselines": {"bad": [(0, float("inf"))]}},
-        {"untouched": float("nan")},
-        {"perfect": -0.1},
-    ],
-)
-def test_a_trade_off_that_cannot_be_is_refused(change) -> None:
-    arguments = {"curve": CURVE} | TRADE | change
-    with pytest.raises(ParameterError):
-        tradeoff_figure(arguments.pop("curve"), **arguments)
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def test_profiles_stand_in_the_order_of_their_values() -> None:
 
 
 def test_a_file_of_the_first_version_is_refused_with_what_to_do() -> None:
-    with pytest.raises(ParameterError, match="learnt again with reticent fit mapping") as error:
+    with pytest.raises(ParameterError, match="learnt again with reticent release mapping") as error:
         recoding_from_json('{"schema": "profile-mapping/1", "joint": [[0.5], [0.5]]}')
     assert "delete that file" in str(error.value)
 

@@ -8,6 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 from reticent.errors import ParameterError
+from reticent.ledger import open_reading
+from reticent.ledger.reports import entries
 from reticent.noise import Source
 from reticent.optim.mapping import Channel
 from reticent.tasks.leakage import counted, leak_under, leaks
@@ -155,6 +157,17 @@ def test_scikit_learns_battery() -> None:
     assert failed == []
     declared = {r["check_name"] for r in results if r["status"] == "xfail"}
     assert declared <= set(EXPECTED)
+
+
+def test_a_ledger_notes_what_was_learnt_and_charges_nothing(tmp_path) -> None:
+    where = {"ledger": tmp_path / "l.db", "data_set": "census"}
+    SparseMapping(delta=0.2, column_weights=[1, 2, 3], **where).fit(PEOPLE, INCOME)
+    with open_reading(tmp_path / "l.db") as connection:
+        (line,) = entries(connection)
+        assert (line.nano, line.answered) == (0, True)
+    for wrong in ({"ledger": where["ledger"]}, {"data_set": "census"}):
+        with pytest.raises(ParameterError, match="data_set must be a name"):
+            SparseMapping(delta=0.2, **wrong).fit(PEOPLE, INCOME)
 
 
 def test_a_stopped_search_warns() -> None:

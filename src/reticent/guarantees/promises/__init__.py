@@ -32,6 +32,7 @@ from reticent.guarantees.promises.service import (
 )
 from reticent.guarantees.promises.tables import (
     counts,
+    mapping,
     percentile,
     predictions,
     quantile,
@@ -48,6 +49,7 @@ __all__ = [
     "demo_similarity",
     "demo_top_nodes",
     "histogram",
+    "mapping",
     "neighbours_direct",
     "neighbours_gossip",
     "neighbours_sketches",

@@ -53,6 +53,21 @@ def counts(unit: Unit, *, records: int) -> Scope:
     )
 
 
+def mapping(secret: str) -> Scope:
+    """A mapping learnt from people as they are; cards of who is released through it promise."""
+    return Scope(
+        protected="nobody: the people it is learnt from are counted without noise",
+        observer="Anyone who has the mapping",
+        not_against=(
+            "whoever has the mapping: which profiles people have, and how they go with "
+            f"{secret}, shaped it",
+            "whoever holds the table and learns from it: they see all of it and are trusted",
+            "people who are released through it: cards of their own say what that tells",
+        ),
+        model="central",
+    )
+
+
 def quantile() -> Scope:
     """A number near a quantile of everybody's values."""
     return Scope(

@@ -1,7 +1,8 @@
-"""Cards of similarity and of neighbour lists, checked against their event.
+"""Cards of similarity, of neighbour lists and of learnt mappings, checked against their event.
 
 Not here  whether a card's words follow from its event (guarantees/card.py), cards of mechanisms
-          (mechanisms/verification.py), what the methods say (neighbour_methods.py).
+          (mechanisms/verification.py), of profiles through a mapping (cli/mapping_cards.py), what
+          the methods say (neighbour_methods.py).
 """
 
 from __future__ import annotations
@@ -12,17 +13,25 @@ from reticent.errors import CardError, ParameterError
 from reticent.queries.neighbour_methods import Direct, Gossiped, Method, Published
 
 if TYPE_CHECKING:
-    from reticent.guarantees import Event, PerItemDP
+    from reticent.guarantees import Event, Loss
     from reticent.guarantees.card import Card
+    from reticent.tasks.mapping_search import MappingSearch
     from reticent.tasks.similarity import Similarity
 
 _DIRECT = "similarity-neighbours"  # what Similarity.neighbours calls its events
 _PAIRS = "similarity-pairs"  # of several
-KNOWN = ("similarity", _PAIRS, _DIRECT, "gossip", "blip")  # other cards need not load tasks
+_SEARCH = "mapping-search"
+KNOWN = ("similarity", _PAIRS, _DIRECT, "gossip", "blip", _SEARCH)
+"""Other cards need not load tasks."""
 
 
-def rebuilt(event: Event) -> tuple[Method | Similarity, PerItemDP]:
+def rebuilt(event: Event) -> tuple[Method | Similarity | MappingSearch, Loss]:
     """What an event that is KNOWN names, and what it loses."""
+    if event.mechanism == _SEARCH:
+        from reticent.tasks.mapping_search import MappingSearch
+
+        search = MappingSearch.from_parameters(event.parameters)
+        return search, search.guarantee()
     from reticent.rational import whole
     from reticent.tasks.blip import Blip
     from reticent.tasks.clustering import Gossip
