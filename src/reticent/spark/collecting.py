@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from reticent.spark.workers import in_arrow
 from reticent.tasks.batched import arrow
 
 _CELL = "packed"
@@ -18,7 +19,7 @@ _CELL = "packed"
 
 def batches_of(frame: Any) -> Iterator[Any]:
     """The rows of a frame in its order; a part of the frame is in memory at a time."""
-    for row in frame.mapInArrow(_packed, f"{_CELL} binary").toLocalIterator():
+    for row in in_arrow(frame, _packed, f"{_CELL} binary").toLocalIterator():
         with arrow().ipc.open_stream(bytes(row[_CELL])) as stream:
             yield from stream
 

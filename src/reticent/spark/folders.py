@@ -4,7 +4,8 @@ Notation  a note = a little JSON in a folder of its own, written and read as a t
 Not here  what is in the folders (publishing.py).
 
 Files of a cluster may be anywhere, and a session may be remote, so that only tables can be asked
-for. Only ``drop`` needs more than that: of a remote session it leaves an empty folder behind.
+for; a session of this machine can ask files themselves. Of a remote session ``drop`` leaves an
+empty folder behind.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ def quoted(name: str) -> str:
 
 
 def there(spark: Any, path: str) -> bool:
-    """Whether a file or folder is there."""
+    """Whether a file or folder is there; Spark's own readers warn of what they do not find."""
+    found = _file_system(spark, path)
+    if found is not None:
+        system, place = found
+        return bool(system.exists(place))
     try:
         _ = spark.read.format("binaryFile").load(path).schema
     except pyspark("errors").AnalysisException as error:
@@ -76,13 +81,22 @@ def write_note(spark: Any, path: str, told: dict[str, Any]) -> bool:
 
 def drop(spark: Any, path: str) -> None:
     """Remove a folder and all in it."""
-    try:
-        jvm, session = spark._jvm, spark._jsparkSession
-    except AttributeError:  # a remote session can write tables only
+    found = _file_system(spark, path)
+    if found is None:
         spark.range(0).write.mode("overwrite").parquet(path)
         return
+    system, place = found
+    system.delete(place, True)
+
+
+def _file_system(spark: Any, path: str) -> tuple[Any, Any] | None:
+    """Where a path is and the path itself; of a remote session, which has tables only, nothing."""
+    try:
+        jvm, session = spark._jvm, spark._jsparkSession
+    except AttributeError:
+        return None
     place = jvm.org.apache.hadoop.fs.Path(path)
-    place.getFileSystem(session.sessionState().newHadoopConf()).delete(place, True)
+    return place.getFileSystem(session.sessionState().newHadoopConf()), place
 
 
 def _condition(error: Any) -> str | None:

@@ -22,6 +22,7 @@ from reticent.mechanisms.dampening import Scored
 from reticent.noise import Source
 from reticent.spark.collecting import batches_of, table_of
 from reticent.spark.folders import pyspark, quoted
+from reticent.spark.workers import in_arrow
 from reticent.tasks.batched import arrow
 from reticent.tasks.centrality import betweenness_of, shares
 from reticent.tasks.influence import EgoSensitivity, Influence
@@ -65,7 +66,7 @@ def betweenness(spark: Any, graph: Graph, *, parts: int = PARTS) -> np.ndarray[A
     values = np.full(graph.size, np.nan)
     tasks = spark.range(parts, numPartitions=parts)
     bare = Graph(graph.indptr, graph.neighbours)
-    for batch in batches_of(tasks.mapInArrow(_betweenness(bare, parts), "node long, value double")):
+    for batch in batches_of(in_arrow(tasks, _betweenness(bare, parts), "node long, value double")):
         values[np.asarray(batch.column("node"))] = np.asarray(batch.column("value"))
     return values
 

@@ -31,6 +31,7 @@ from reticent.running.seals import Seal
 from reticent.running.staging import StagingError
 from reticent.spark.collecting import batches_of
 from reticent.spark.folders import SCHEMA, drop, pyspark, quoted, read_note, there, write_note
+from reticent.spark.workers import in_arrow
 from reticent.tasks.batched import PERSON, Batched, arrow, compute, names_of
 from reticent.tasks.charged import LIBRARY, Payer, new_key
 
@@ -92,7 +93,7 @@ def release(
 
     def drawn() -> Any:
         people = _people(job, frame)
-        return people.mapInArrow(_drawing(job, own), _schema(job, own, people))
+        return in_arrow(people, _drawing(job, own), _schema(job, own, people))
 
     return publish(
         job,

@@ -31,6 +31,7 @@ from reticent.rational import whole
 from reticent.spark.collecting import table_of
 from reticent.spark.folders import pyspark, quoted
 from reticent.spark.publishing import CHARGE, Released, publish
+from reticent.spark.workers import in_arrow
 from reticent.tasks.batched import PERSON, arrow
 from reticent.tasks.charged import Payer, new_key
 from reticent.tasks.neighbours import BLOCK_ROWS, merge_nearest
@@ -139,7 +140,8 @@ def release_neighbours(
         blocks = max(-(-count // ROWS), 1)
         most = min(k, max(count - 1, 1))
         tasks = spark.range(blocks, numPartitions=blocks)
-        lists = tasks.mapInArrow(
+        lists = in_arrow(
+            tasks,
             _lists(similarity, most, data, named, max(step, 1)),
             f"{PERSON} string, peers array<string>, scores array<double>",
         )
@@ -181,11 +183,11 @@ def release_pairs(
         norms = similarity.release_norms(profiles, own)
         data = carried.data(profiles, norms)
         schema = "first string, second string, score double"
-        return asked.mapInArrow(_scores(similarity, data, own), schema)
+        return in_arrow(asked, _scores(similarity, data, own), schema)
 
     def charges(held: Any) -> Any:
         schema = f"{PERSON} string, {CHARGE} long"
-        return _peers(held).mapInArrow(_losses(similarity), schema)
+        return in_arrow(_peers(held), _losses(similarity), schema)
 
     with carried:
         return publish(

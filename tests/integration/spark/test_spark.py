@@ -1,8 +1,11 @@
 """Releases on Spark: as in one process, one answer and one charge for everybody."""
 
 import json
+import os
 import shutil
+import subprocess
 import sys
+import venv
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +24,7 @@ from reticent.running.merging import TooLittleLeft
 from reticent.running.seals import Seal
 from reticent.running.staging import StagingError
 from reticent.spark import publishing, release_histograms
+from reticent.spark.workers import WorkersError, check_workers
 from reticent.tasks.histogram_arrow import HistogramBatches
 
 from .same_results import CHECKS, rows, spent
@@ -304,3 +308,35 @@ def test_the_example_runs_and_is_on_the_page(
     shown = page.split("```python\n")[1].split("```")[0]
     code = [line for line in script.splitlines() if line and not line.startswith("# %%")]
     assert [line for line in shown.splitlines() if line] == code[1:-1]
+
+
+def test_the_example_runs_by_the_python_that_starts_it(tmp_path: Path) -> None:
+    """Nothing is activated: workers must not take another Python, and nothing is a stack trace."""
+    script = Path(__file__).parents[3] / "examples/spark_histogram.py"
+    bare = {"PATH": "/usr/local/bin:/usr/bin:/bin", "SPARK_LOCAL_IP": "127.0.0.1"}
+    kept = {name: os.environ[name] for name in ("HOME", "JAVA_HOME") if name in os.environ}
+    ended = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env=bare | kept,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert ended.stdout.startswith("1000 people, 1000 charged\n1000 people, 0 charged\n")
+    assert "Exception" not in ended.stderr
+    assert "\tat " not in ended.stderr
+
+
+def test_workers_without_reticent_are_told_what_they_need(spark: Any, tmp_path: Path) -> None:
+    venv.create(tmp_path / "bare", with_pip=False)
+    check_workers(spark)  # those of this test have it
+    context = spark.sparkContext
+    own = context.pythonExec
+    try:
+        context.pythonExec = str(tmp_path / "bare/bin/python")
+        with pytest.raises(WorkersError, match=r"Python: install 'reticent\[spark\]'"):
+            check_workers(spark)
+    finally:
+        context.pythonExec = own
