@@ -30,6 +30,7 @@ from typing import Any
 import pytest
 
 import reticent
+from reticent.queries import registry
 
 ROOT = Path(__file__).parents[1]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -206,7 +207,16 @@ def test_docstrings_of_what_compiles_for_long() -> None:
     assert ran(COMPILED) > 3
 
 
+@pytest.fixture
+def own_kinds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a page registers ends with the page."""
+    monkeypatch.setattr(registry, "_added", {})
+    yield
+    registry.queries.cache_clear()
+
+
 @pytest.mark.pages
+@pytest.mark.usefixtures("own_kinds")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_pages(page: Path, tmp_path: Path) -> None:
     run_page(page.read_text(encoding="utf-8"), tmp_path, page.name)

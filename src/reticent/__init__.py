@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from reticent.queries.profile import Profile
     from reticent.queries.quantile import Quantile
     from reticent.queries.recommendations import Recommendations
+    from reticent.queries.registry import register
     from reticent.queries.similarity import Similarity
     from reticent.queries.sketches import Sketches
     from reticent.queries.top_nodes import TopNodes
@@ -103,6 +104,7 @@ _HOMES = {
     "PrivateTreeClassifier": "queries.tree_classifier",
     "Quantile": "queries.quantile",
     "Recommendations": "queries.recommendations",
+    "register": "queries.registry",
     "Similarity": "queries.similarity",
     "Sketches": "queries.sketches",
     "TopNodes": "queries.top_nodes",
@@ -168,6 +170,7 @@ __all__ = [
     "__version__",
     "learn_mapping",
     "plan_histogram",
+    "register",
 ]
 
 

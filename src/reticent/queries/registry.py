@@ -1,7 +1,7 @@
 """Which kinds of query there are: ours, and those that other packages add.
 
 A package adds its own with an entry point of the group ``reticent.queries`` that names a subclass
-of ``Query``.
+of ``Query``; ``register`` adds one for as long as this process runs.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from typing import TypeVar
 
-from reticent.errors import ParameterError, require
+from reticent.errors import ParameterError
 from reticent.queries.base import Query
+
+Made = TypeVar("Made", bound=type[Query])
 
 OWN = {
     "counts": "counts:Counts",
@@ -29,6 +32,7 @@ OWN = {
     "predict": "predict:Predict",
 }
 GROUP = "reticent.queries"
+_added: dict[str, type[Query]] = {}
 
 
 @cache
@@ -39,11 +43,22 @@ def queries() -> dict[str, type[Query]]:
         module, _, name = where.partition(":")
         found[kind] = getattr(import_module(f"reticent.queries.{module}"), name)
     for point in entry_points(group=GROUP):
-        made = point.load()
-        good = isinstance(made, type) and issubclass(made, Query) and made.kind not in found
-        require(good, "entry point", point.name, "a subclass of Query, of a new kind")
-        found[made.kind] = made
-    return found
+        _add(found, point.load(), "entry point", point.name)
+    return found | _added
+
+
+def _add(found: dict[str, type[Query]], made: object, what: str, name: str) -> None:
+    if not (isinstance(made, type) and issubclass(made, Query) and made.kind not in found):
+        raise ParameterError(what, "a subclass of Query, of a new kind", name)
+    found[made.kind] = made
+
+
+def register(query: Made) -> Made:
+    """Add a kind of your own, here and in commands that this process runs; it can decorate one."""
+    _add({**queries(), **_added}, query, "query", getattr(query, "__name__", "another"))
+    _added[query.kind] = query
+    queries.cache_clear()
+    return query
 
 
 def query_of(kind: str) -> type[Query]:
