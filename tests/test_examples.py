@@ -15,6 +15,7 @@ import contextlib
 import doctest
 import importlib
 import inspect
+import linecache
 import io
 import os
 import pkgutil
@@ -188,6 +189,7 @@ def run_page(text: str, folder: Path, name: str = "page") -> None:
 def ran(names: Iterable[str]) -> int:
     """How many examples were tried; all of them, so that what fails is seen at once."""
     modules = {name: importlib.import_module(name) for name in names}
+    linecache.clearcache()  # whose every file is looked at before each example
     results = {
         name: doctest.testmod(module, optionflags=OPTIONS)
         for name, module in modules.items()
