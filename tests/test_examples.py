@@ -15,8 +15,8 @@ import contextlib
 import doctest
 import importlib
 import inspect
-import linecache
 import io
+import linecache
 import os
 import pkgutil
 import re
