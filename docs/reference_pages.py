@@ -71,9 +71,13 @@ class Module:
         typed = [part for top in self.tree.body if isinstance(top, ast.If) for part in top.body]
         return next((node for node in tops + typed if name in _names(node)), None)
 
-    def text(self, node: ast.AST) -> str:
-        """The source of a node."""
-        return ast.get_source_segment("\n".join(self.lines), node) or ""
+    def text(self, node: ast.stmt | ast.expr) -> str:
+        """The source of a node; columns count bytes."""
+        first, last = node.lineno - 1, node.end_lineno or node.lineno
+        lines = [line.encode() for line in self.lines[first:last]]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        return b"\n".join(lines).decode()
 
 
 @cache

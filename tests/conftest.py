@@ -34,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.set_threshold(100_000, 50, 50)  # by default a third of collecting looks for garbage
     config.stash[LEFT_OUT] = Counter()
     settings.register_profile("reticent", max_examples=100 if _everything(config) else 50)
     settings.load_profile("reticent")  # where a test does not say how many
@@ -116,4 +117,3 @@ def pytest_collection_finish() -> None:
     """What is loaded by now stays: looking through it for garbage took a tenth of the time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 50, 50)

@@ -16,6 +16,7 @@ import doctest
 import importlib
 import inspect
 import io
+import linecache
 import os
 import pkgutil
 import re
@@ -189,6 +190,7 @@ def run_page(text: str, folder: Path, name: str = "page") -> None:
 def ran(names: Iterable[str]) -> int:
     """How many examples were tried; all of them, so that what fails is seen at once."""
     modules = {name: importlib.import_module(name) for name in names}
+    linecache.clearcache()  # whose every file is looked at before each example
     results = {
         name: doctest.testmod(module, optionflags=OPTIONS)
         for name, module in modules.items()

@@ -6,13 +6,14 @@ for the numbers in ``value``. Two services that are built as most are built fail
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from reticent.console import slots
 from reticent.console.app import make_app
 from reticent.console.problems import Problem
 from reticent.gateway import Asked, Gateway
@@ -109,6 +110,14 @@ def equal(one: list[Told], two: list[Told]) -> bool:
 
 def alike(one: list[Told], two: list[Told]) -> bool:
     return [bare(told) for told in one] == [bare(told) for told in two]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_ticks() -> Iterator[None]:
+    """Thousands of answers here wait for the next tick, each alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slots, "TICK", PLENTY.slot_seconds)
+        yield
 
 
 @pytest.fixture(scope="module")

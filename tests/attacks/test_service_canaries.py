@@ -380,7 +380,7 @@ def spoken(console: Console, speak: Callable[[str], bytes]) -> dict[str, bytes]:
         "no body": speak(f"GET /v1/releases/{KEY}-server HTTP/1.1\r\n{host}\r\n"),
         "websocket": speak(
             f"GET /{NAME} HTTP/1.1\r\nhost: localhost\r\n"
-            "connection: upgrade\r\nupgrade: websocket\r\n"
+            "connection: upgrade, close\r\nupgrade: websocket\r\n"
             f"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n"
         ),
     }

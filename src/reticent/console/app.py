@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from reticent._version import __version__
 from reticent.errors import MissingExtra
 
 try:
-    from fastapi import FastAPI, Request, Response
+    from fastapi import APIRouter, FastAPI, Request, Response
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
     from starlette.routing import Match, Mount
@@ -61,10 +62,7 @@ def make_app(
     app.state.providers = Buckets(limits.provider_rate, limits.provider_burst)
     app.state.waiting = 0
     app.state.slots = Slots(limits.slot_seconds)
-    app.include_router(api.router)
-    for pages in (door, pages_people.router, pages_engineer.router):
-        _answer_head(pages.routes)
-        app.include_router(pages, include_in_schema=False)
+    app.router.routes.extend(_routes().routes)
     static = StaticFiles(directory=str(files("reticent.console") / "static"))
     app.mount("/static", static, name="static")
     app.add_exception_handler(Problem, _problem)
@@ -73,6 +71,17 @@ def make_app(
     app.add_exception_handler(Exception, _unforeseen)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return Guard(app, hosts=hosts, secure=secure, limits=limits)
+
+
+@cache
+def _routes() -> APIRouter:
+    """What is asked and where, worked out once: it is the same for every gateway."""
+    found = APIRouter()
+    found.include_router(api.router)
+    for pages in (door, pages_people.router, pages_engineer.router):
+        _answer_head(pages.routes)
+        found.include_router(pages, include_in_schema=False)
+    return found
 
 
 def _answer_head(routes: Iterable[Any]) -> None:

@@ -33,7 +33,7 @@ PLENTY = Limits(
     address_burst=10**9,
     door_rate=1e9,
     door_burst=10**9,
-    slot_seconds=0.005,
+    slot_seconds=0.001,
 )
 OWN = "http://localhost:8000"
 

@@ -65,7 +65,10 @@ def test_nothing_is_kept_of_who_was_deleted_meanwhile(
     assert b"ann" not in file_bytes(tmp_path / "gateway.db")
 
 
-def test_a_profile_is_not_drawn_for_who_was_deleted_before_it_is_kept(gateway: Gateway) -> None:
+def test_a_profile_is_not_drawn_for_who_was_deleted_before_it_is_kept(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reticent.ledger.sqlite._PATIENCE", 50)  # erasing waits for who reads: us
     known = gateway._memory.known
 
     def late(*given: Any) -> Any:
