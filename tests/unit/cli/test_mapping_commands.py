@@ -74,7 +74,7 @@ def test_consequences_come_first(cli, here) -> None:
     for words in ("no such mapping tells less than", "proved to within", "exponential mechanism"):
         assert words in ended.out
     assert "is no differentially private release" in ended.err
-    assert "at_least 10 leaves them out" in ended.err
+    assert "--at-least 10 leaves them out" in ended.err
     assert "the bits are an average over these people" in ended.err
     recoding = recoding_from_json((here / "m.json").read_text(encoding="utf-8"))
     assert recoding.widths == {"age": 10}
