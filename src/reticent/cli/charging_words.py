@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reticent.tasks.charged import Payer, Standing
 
 UNKNOWN = "what each person has left is known when the table is read"
-NOTED = "what it tells does not add up, so it is noted at cost 0"
+NOTED = "what it tells does not add up, so it is recorded without charge"
 _NOTHING = "nothing was drawn and nothing was charged"
 
 

@@ -1,6 +1,6 @@
 """``reticent compare mapping``: what mappings of profiles tell at the same distortion.
 
-Not here  the comparison (tasks/comparing_mapping.py), learning a mapping (mapping.py).
+Not here  the comparison (tasks/comparing_mapping.py), learning a mapping (queries/mapping.py).
 """
 
 from __future__ import annotations

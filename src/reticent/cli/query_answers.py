@@ -5,12 +5,14 @@ Not here  the commands (queries.py), the forms of an answer (queries/publish.py)
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reticent.cli.files import write_atomically
 from reticent.cli.output import say, say_json, talk
+from reticent.cli.query_options import spelling
 from reticent.cli.release import card_fields, say_card, write_card
 from reticent.guarantees import Unprotected
 from reticent.queries.inputs import Artefact, Input, MappingFile
@@ -42,13 +44,21 @@ def show(answer: Answer, given: dict[str, Any], paid: dict[str, Any]) -> None:
     if out is not None and summary:
         talk(f"written: {out}")
     for note in answer.notes:
-        talk(f"note: {note}")
+        talk(f"note: {_as_typed(note, answer)}")
     talk(_spent(answer) if paid else _free(answer))
     if out is not None and unprotected:
         talk(f"  keep {out} private: people's data shaped it, without noise")
     if out is not None:
         _say_next(answer, out)
     say_card(answer.card, card)
+
+
+def _as_typed(note: str, answer: Answer) -> str:
+    """Options whose name is no word, as they are typed here."""
+    for one in answer.query.options():
+        if "_" in one.name:
+            note = re.sub(rf"\b{one.name}\b", spelling(one.name), note)
+    return note
 
 
 def _free(answer: Answer) -> str:

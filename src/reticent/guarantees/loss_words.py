@@ -178,7 +178,7 @@ class UnprotectedWords:
     @property
     def cautions(self) -> tuple[str, ...]:
         """See ``LossWords``."""
-        return (f"keep the result where data of {self.whom} may be",)
+        return (f"keep the result as private as the data of {self.whom}",)
 
     def gain(self) -> str:
         """See ``LossWords``."""

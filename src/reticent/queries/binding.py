@@ -221,7 +221,9 @@ def _columns(name: str, table: Table, held: Any) -> _Columns:
     if isinstance(held, Mapping):
         lengths = {len(cells) for cells in held.values()}
         require(len(lengths) == 1, "data", "others", "columns of one length")
-        return _Columns(name, [str(one) for one in held], held)
+        spelt = [str(one) for one in held]
+        require(len(set(spelt)) == len(spelt), "data", "others", "columns of different names")
+        return _Columns(name, spelt, dict(zip(spelt, held.values(), strict=True)))
     needed = [role for role, one in table.roles.items() if one.required]
     if isinstance(held, (set, frozenset, KeysView)):  # whose order is none
         held = sorted(held, key=str)

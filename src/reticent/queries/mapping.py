@@ -43,6 +43,8 @@ TABLE = Table(
     rest="the secret and the columns of a profile",
 )
 LEAK = either(EXACT, amounts("BITS", zero=True))
+_REALS = ("delta", "leak", "weights", "bins", "epsilon", "radius", "held_out", "seconds")
+_LEAST_REAL = Fraction(1, 10**300)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +129,11 @@ class Mapping(WholeQuery):
     def check(self) -> None:
         """One limit; a rule for unknown profiles that goes with the others."""
         one = (self.delta is None) is not (self.leak is None)
-        require(one, "delta", "given" if self.delta else None, "given, or leak instead; not both")
+        got = None if self.delta is None else "given"
+        require(one, "delta", got, "given, or leak instead; not both")
+        for name in _REALS:
+            proper = all(map(_is_real, _numbers(getattr(self, name))))
+            require(proper, name, "others", "numbers between 1e-300 and 1e300, or 0")
         if self.delta is not None:
             rule = "a share, from 0 to 1: 0.05 is one column in twenty"
             require(0 <= Fraction(self.delta) <= 1, "delta", self.delta, rule)
@@ -225,6 +231,18 @@ def read_training(
     return terms.mechanism, terms.training(tables["table"])
 
 
+def _numbers(held: Any) -> list[Fraction]:
+    """What an option holds, be it a number or several by name."""
+    if isinstance(held, tuple):
+        return [amount for _, amount in held]
+    return [] if held is None else [Fraction(held)]
+
+
+def _is_real(value: Fraction) -> bool:
+    """Whether searches, which compute with floating point, can tell it from 0 and infinity."""
+    return value == 0 or _LEAST_REAL <= abs(value) <= 1 / _LEAST_REAL
+
+
 def _real(value: Number | None) -> float | None:
     return None if value is None else float(Fraction(value))
 
@@ -250,7 +268,7 @@ class MappingTerms(Terms):
         """Refuses a table that nothing could be learnt from; its people are not protected."""
         made = query.terms(found)
         if isinstance(made, MappingTerms):
-            made.training(found.tables["table"])
+            made.mechanism.alphabet_of(made.training(found.tables["table"]))
         return made
 
     def training(self, table: Bound) -> Training:

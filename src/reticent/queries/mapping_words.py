@@ -66,7 +66,7 @@ def lines(learnt: LearntMapping, search: MappingSearch) -> list[str]:
         f"{_values(learnt, search.secrets)}",
         "",
         f"The best guess of {secret} is right for {near_100(nothing)} of 100 people without any "
-        f"profile, for {near_100(found.guessed)} from the profile as it is, for "
+        f"profile, for {after_100(nothing, found.guessed)} from the profile as it is, for "
         f"{after_100(nothing, released)} from a released one.",
         "",
         *(f"{head.ljust(width)}  {told}" for head, told in rows),

@@ -182,13 +182,17 @@ def amounts(metavar: str, *, zero: bool = False) -> OptionKind:
 
 
 def either(one: OptionKind, other: OptionKind) -> OptionKind:
-    """What ``one`` reads, or else ``other``, which says what is wrong."""
+    """What ``one`` reads, or else ``other``; what neither reads, both say."""
 
     def read(value: Any, name: str) -> Any:
         try:
             return one.read(value, name)
-        except ParameterError:
-            return other.read(value, name)
+        except ParameterError as first:
+            try:
+                return other.read(value, name)
+            except ParameterError as second:
+                rule = f"{first.rule}, or {second.rule}"
+                raise ParameterError(name, rule, "another") from None
 
     def write(value: Any) -> Any:
         return other.write(value) if isinstance(value, tuple) else one.write(value)

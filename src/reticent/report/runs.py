@@ -36,7 +36,6 @@ _BROKEN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, 
 _TITLES = {
     "plan/1": "A planned release",
     "answer/1": "A release",
-    "fit-mapping/1": "A learnt mapping",
     "card-verify/1": "Cards, recomputed",
 }
 _ON_CARD = ["losses", "right_at_most", "error"]  # what a card says better
@@ -44,6 +43,11 @@ _UNPROTECTED = {  # what is no release and stays where it was made, and how that
     "recommendations": (
         ("value",),
         "recommendations are for those they are made for, and are not shown here",
+    ),
+    "mapping": (
+        ("value", "notes"),
+        "a mapping tells about the people it was learnt from, whom nothing protects, and is not "
+        "shown here",
     ),
     "predict": (
         ("value", "notes"),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from reticent.optim.mapping_newton import State
 
-_MOST_FLOORED = 3000  # with a floor every profile may become every other: n^2 chances
+MOST_FLOORED = 3000  # with a floor every profile may become every other: n^2 chances
 _MOST_EPSILON = 30.0  # beyond it a floor is few of the 2**62 parts, and promises nothing
 _ROUNDED = 1e-5  # epsilon: more than rounding to those parts can cost
 _ROUNDS = 12  # between two distortions
@@ -186,7 +186,7 @@ def floored(channel: Channel, epsilon: float) -> Channel:
     s = n / (n - 1 + e^epsilon).
     """
     n = len(channel.starts) - 1
-    require(n <= _MOST_FLOORED, "epsilon", epsilon, f"left out for over {_MOST_FLOORED} profiles")
+    require(n <= MOST_FLOORED, "epsilon", epsilon, f"left out for over {MOST_FLOORED} profiles")
     share = n / (n - 1 + math.exp(max(epsilon - _ROUNDED, epsilon / 2)))
     table = (1 - share) * channel.dense() + share / n
     return Channel(np.arange(n + 1) * n, np.tile(np.arange(n), n), table.T.reshape(-1))

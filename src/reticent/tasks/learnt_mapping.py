@@ -38,7 +38,8 @@ class Found:
 
     ``untouched`` bits are what profiles tell as they are, ``least_bits`` what no mapping of this
     distortion undercuts (None with a floor), ``least_distortion`` the same the other way round,
-    ``guessed`` how often the best guess from a true profile is right, ``gap`` how far the search
+    ``guessed`` how often the best guess from a true profile is right, rounded up as that from a
+    released one is, ``gap`` how far the search
     may be from the best, ``moved`` how far rare profiles were moved, ``exponential`` the distortion
     that the exponential mechanism needs to tell as little, ``floor_cost`` the part of the
     distortion that is for the worst case, ``untouched_elsewhere`` the bits that true profiles of
@@ -91,7 +92,7 @@ class LearntMapping:
             wide=tuple(wide),
             untouched=_near(learnt.untouched_bits),
             least_bits=None if floored else _down(solution.bound / math.log(2)),
-            guessed=_near(min(float(learnt.law.joint.max(axis=0).sum()), 1.0)),
+            guessed=min(up(float(learnt.law.joint.max(axis=0).sum())), 1.0),
             gap=_near(solution.relative_gap),
             certified=proved,
             finished=learnt.finished,

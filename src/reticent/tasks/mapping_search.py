@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from reticent.errors import ParameterError
 from reticent.guarantees import Unprotected
-from reticent.guarantees.average_numbers import near_100, up
+from reticent.guarantees.average_numbers import up, up_100
 from reticent.guarantees.card import Evidence, How, Utility
 from reticent.mechanisms.base import Mechanism, Release
 from reticent.tasks.learnt_mapping import LearntMapping
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 TRAINING = "the people it is learnt from"
 CERTIFIED = 1e-3  # of what untouched profiles tell: the gap that a search is asked for
-_EASIER = "ranges of numbers (bins), fewer columns (public) or at_least make it easier"
+_WIDER = "Ranges of numbers (bins) or fewer columns (public) make profiles more common"
+_EASIER = "Ranges of numbers (bins), fewer columns (public) or at_least make fewer profiles"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,9 @@ class MappingSearch(Mechanism[LearntMapping]):
     radius: float | None = None
     held_out: float = 0.0
     seconds: float | None = 300.0
+
+    def __post_init__(self) -> None:
+        _ = self.limits  # which checks them
 
     def guarantee(self) -> Unprotected:
         """None to training people: their counts are used as they are."""
@@ -98,11 +102,24 @@ class MappingSearch(Mechanism[LearntMapping]):
     def utility(self) -> Utility:
         """What was asked for: what is reached, only the answer tells."""
         if self.delta is not None:
-            told = f"profiles change by at most {near_100(self.delta)} %, on average"
+            told = f"profiles change by at most {up_100(self.delta)} %"
         else:
-            bits = ", ".join(map(up, self.leak or ()))
-            told = f"profiles change as little as {bits} bits about the secret allow, on average"
-        return Utility(sentence=f"{told} over {TRAINING}")
+            told = f"profiles change as little as {self._bits()} allow"
+        more = [
+            *(["replacing rare profiles"] if self.at_least > 1 else []),
+            *([f"bounding the worst case (epsilon {self.epsilon:g})"] if self.epsilon else []),
+            *(["stopping the search early"] if self.delta is None else []),
+        ]
+        besides = f"; {' or '.join(more)} changes more" if more else ""
+        return Utility(sentence=f"{told}, on average over {TRAINING}{besides}")
+
+    def _bits(self) -> str:
+        """The limit on all secrets together, or that on each."""
+        bits = [up(limit) for limit in self.leak or ()]
+        if len(bits) != len(self.secrets):
+            return f"{', '.join(bits)} bits about {', '.join(self.secrets)}"
+        own = zip(bits, self.secrets, strict=True)
+        return ", ".join(f"{limit} bits about {name}" for limit, name in own)
 
     def how(self) -> How:
         """That there is no noise."""
@@ -126,29 +143,18 @@ class MappingSearch(Mechanism[LearntMapping]):
         from reticent.tasks.learning import learn_mapping
         from reticent.tasks.learnt_mapping import tested
 
-        alphabet = Alphabet.of(data.profiles, data.secrets)
-        held = alphabet.counts.sum(axis=0)
-        if self.at_least > held.max():
-            rule = f"less: no profile is one of so many people. {_EASIER}"
-            raise ParameterError("at_least", rule, self.at_least)
-        measure, limits = self.distance, self.limits
-        if self.at_least > 1:
-            alphabet = alphabet.at_least(self.at_least, measure)
-        try:
-            learnt = learn_mapping(
-                alphabet,
-                limits,
-                measure=measure,
-                columns=self.columns,
-                secret=", ".join(self.secrets),
-                unknown=self.unknown,
-                radius=math.inf if self.radius is None else self.radius,
-                progress=_shares(limits.seconds, progress),
-                source=source,
-            )
-        except ParameterError as error:
-            name = "leak" if error.name == "leak_bits" else error.name
-            raise ParameterError(name, error.rule, error.value) from None
+        alphabet, limits = self.alphabet_of(data), self.limits
+        learnt = learn_mapping(
+            alphabet,
+            limits,
+            measure=self.distance,
+            columns=self.columns,
+            secret=", ".join(self.secrets),
+            unknown=self.unknown,
+            radius=math.inf if self.radius is None else self.radius,
+            progress=_shares(limits.seconds, progress),
+            source=source,
+        )
         self._check_found(learnt)
         learnt = replace(learnt, recoding=replace(learnt.recoding, widths=dict(self.widths)))
         elsewhere = None
@@ -156,7 +162,7 @@ class MappingSearch(Mechanism[LearntMapping]):
             learnt, elsewhere = tested(learnt, *data.others)
         found = LearntMapping.of(
             learnt,
-            counts=held,
+            counts=Alphabet.of(data.profiles, data.secrets).counts.sum(axis=0),
             without_secret=data.without_secret,
             wide=data.wide,
             floored=self.epsilon is not None,
@@ -164,6 +170,26 @@ class MappingSearch(Mechanism[LearntMapping]):
             untouched_elsewhere=elsewhere,
         )
         return Release.by(self, found, source)
+
+    def alphabet_of(self, data: Training) -> Alphabet:
+        """Who has which profile and secret; what no mapping can be learnt from is refused."""
+        from reticent.optim.mapping_baselines import MOST_PERFECT
+        from reticent.tasks.learning import MOST_FLOORED
+
+        alphabet = Alphabet.of(data.profiles, data.secrets)
+        if self.at_least > 1:
+            if self.at_least > alphabet.counts.sum(axis=0).max():
+                rule = f"less: no profile is one of so many people. {_WIDER}"
+                raise ParameterError("at_least", rule, self.at_least)
+            alphabet = alphabet.at_least(self.at_least, self.distance)
+        many = len(alphabet.profiles)
+        if self.leak is not None and 0 in self.leak and many > MOST_PERFECT:
+            rule = f"above 0, as 0.001, with more than {MOST_PERFECT} profiles. {_EASIER}"
+            raise ParameterError("leak", rule, "less")
+        if self.epsilon is not None and many > MOST_FLOORED:
+            rule = f"left out with more than {MOST_FLOORED} profiles. {_EASIER}"
+            raise ParameterError("epsilon", rule, "given")
+        return alphabet
 
     def _check_found(self, learnt: Learnt) -> None:
         """Refuse, when time was short, profiles as they are or one for everybody."""

@@ -118,15 +118,15 @@ class SparseMapping(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         search = MappingSearch(
             secrets=(self.secret,),
             columns=columns,
-            delta=self.delta,
+            delta=_real(self.delta),
             leak=tuple(limits.bits.tolist()) or None,
-            epsilon=self.epsilon,
+            epsilon=_real(self.epsilon),
             measure="a function" if callable(self.measure) else self.measure,
             weights=tuple(_by_column(columns, weights)),
-            at_least=self.at_least,
+            at_least=int(self.at_least),
             unknown=self.unknown,
-            radius=None if math.isinf(self.radius) else self.radius,
-            seconds=None if math.isinf(self.seconds) else self.seconds,
+            radius=None if math.isinf(self.radius) else _real(self.radius),
+            seconds=None if math.isinf(self.seconds) else _real(self.seconds),
         )
         self.learnt_ = self._noted(
             search,
@@ -182,6 +182,11 @@ class SparseMapping(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _real(value: float | None) -> float | None:
+    """A number of whatever type, as a ledger writes it down."""
+    return None if value is None else float(value)
 
 
 def _by_column(

@@ -66,10 +66,14 @@ class Training:
         rows = [in_ranges(held[n], widths[n]) if n in widths else held[n] for n in public]
         _check_unique(called, dict(zip(public, rows, strict=True)))
         profiles, secrets = np.column_stack(rows), secrets[known]
+        chosen, rest = _split(len(secrets), held_out)
+        own = secrets[chosen]
         if (secrets == secrets[0]).all():
             why = "whoever knows the column knows them all, released or not"
             raise TableError(called, f"has one secret, the same for everybody: {why}")
-        chosen, rest = _split(len(secrets), held_out)
+        if (own == own[0]).all():
+            rule = "a smaller share: the people left to learn from all have the same secret"
+            raise ParameterError("held_out", rule, "another")
         others = (profiles[rest], secrets[rest]) if len(rest) else None
         return cls(
             profiles[chosen],
@@ -85,7 +89,9 @@ def _split(people: int, share: float) -> tuple[NDArray[np.int64], NDArray[np.int
     order = np.argsort(uniform(people, Source.seeded(_SPLIT_SEED)), kind="stable")
     many = round(share * people)
     if many == people:
-        raise ParameterError("held_out", "a smaller share: nobody would be left to learn from", "")
+        raise ParameterError(
+            "held_out", "a smaller share: nobody would be left to learn from", "another"
+        )
     return np.sort(order[many:]), np.sort(order[:many])
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -171,7 +172,15 @@ def test_values_hold_no_people_when_they_are_printed() -> None:
         ({"delta": 2}, "delta must be a share"),
         ({"leak": -1}, "leak must be bits"),
         ({"leak": {"health": 1}}, "leak must be bits for each secret"),
-        ({"leak": [1, 2]}, "leak must be names with numbers"),
+        ({"delta": 0, "leak": 0.1}, "not both, got 'given'"),
+        ({"leak": [1, 2]}, "leak must be a finite number, or names with numbers"),
+        ({"leak": float("nan")}, "leak must be a finite number, or names with numbers"),
+        ({"leak": 10**400}, "leak must be numbers between"),
+        ({"leak": {"income": 10**400}}, "leak must be numbers between"),
+        ({"delta": 0.1, "seconds": 10**400}, "seconds must be numbers between"),
+        ({"delta": 0.1, "epsilon": 10**400}, "epsilon must be numbers between"),
+        ({"delta": 0.1, "weights": {"age": Fraction(1, 10**400)}}, "weights must be numbers betw"),
+        ({"delta": 0.1, "bins": {"age": Fraction(1, 10**400)}}, "bins must be numbers between"),
         ({"delta": 0.1, "bins": {"age": 0}}, "bins must be names with numbers above 0"),
         ({"delta": 0.1, "public": []}, "public must be names"),
         ({"delta": 0.1, "public": "age", "bins": {"home": 2}}, "bins must be of columns"),
@@ -185,3 +194,75 @@ def test_values_hold_no_people_when_they_are_printed() -> None:
 def test_what_no_mapping_can_be_asked_for(options, says) -> None:
     with pytest.raises(ParameterError, match=says):
         rt.Mapping(**{"secret": "income", **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"at_least": 401}, "at_least must be less: no profile .* profiles more common, got 401"),
+        ({"held_out": "0.9"}, "held_out must be a smaller share: the people left"),
+        ({"delta": None, "leak": 0}, "leak must be above 0, as 0.001, with more than 5 profiles"),
+        ({"epsilon": 1}, "epsilon must be left out with more than 5 profiles"),
+        ({"epsilon": 31}, "epsilon must be positive and at most 30"),
+    ],
+)
+def test_people_that_nothing_can_be_learnt_from_are_refused_before_it_is_noted(
+    options, says, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("reticent.optim.mapping_baselines.MOST_PERFECT", 5)
+    monkeypatch.setattr("reticent.tasks.learning.MOST_FLOORED", 5)
+    alone = np.where(np.arange(400) == 0, "high", "low")
+    data = PEOPLE | {"income": alone} if "held_out" in options else PEOPLE
+    query, ledger = replace(QUERY, **options), tmp_path / "l.db"
+    with pytest.raises(ParameterError, match=says):
+        released(query, data, ledger=ledger, data_set="census")
+    assert not ledger.exists()
+
+
+def test_a_card_says_what_else_changes_profiles() -> None:
+    """Control: of a mapping that has no floor and replaces no profile, the share is all."""
+    made = released(replace(QUERY, delta="0.01", epsilon="0.1", at_least=2))
+    assert made.value.statement.distortion > 0.1
+    more = "; replacing rare profiles or bounding the worst case (epsilon 0.1) changes more"
+    assert made.card.utility.sentence.endswith(more)
+    plain = released(replace(QUERY, delta="0.10001"))
+    assert plain.card.utility.sentence == (
+        "profiles change by at most 10.1 %, on average over the people it is learnt from"
+    )
+
+
+def test_a_card_names_the_limit_of_each_secret() -> None:
+    query = rt.Mapping(secret="income,health", leak={"health": 0.02, "income": 0.01})
+    limits = "0.01 bits about income, 0.02 bits about health allow"
+    assert limits in query.plan().error
+    together = rt.Mapping(secret="income,health", leak=0.02)
+    assert "0.02 bits about income, health allow" in together.plan().error
+
+
+def test_a_card_protects_nobody_against_nobody() -> None:
+    card = released().card
+    assert card.scope.observer == "nobody"
+    assert any(one.startswith("whoever has the mapping") for one in card.scope.not_against)
+
+
+def test_columns_may_be_called_by_numbers() -> None:
+    data = {0: AGE, 1: INCOME}
+    assert released(replace(QUERY, secret="1"), data).value.recoding.columns == ("0",)
+    with pytest.raises(ParameterError, match="columns of different names"):
+        released(data={**PEOPLE, 1: AGE, "1": AGE})
+
+
+def test_a_released_profile_is_never_said_to_help_more_than_the_true_one() -> None:
+    """Control: to the nearest, the figure of the true one would be below that of the released."""
+    below = 0
+    for many in range(381, 400, 3):
+        cut = {"age": AGE[:many], "home": HOME[:many], "health": HEALTH[:many]}
+        made = released(rt.Mapping(secret="health", delta=0), cut).value
+        assert made.hides_nothing
+        assert made.found.guessed == made.statement.guesses[1]
+        pairs, counts = np.unique(np.column_stack(list(cut.values())), axis=0, return_counts=True)
+        best = {}
+        for (age, home, _), count in zip(pairs.tolist(), counts.tolist(), strict=True):
+            best[age, home] = max(best.get((age, home), 0), count)
+        below += float(f"{sum(best.values()) / many:.3g}") < made.statement.guesses[1]
+    assert below > 0

@@ -230,6 +230,13 @@ def test_recommendations_themselves_are_not_shown(kept) -> None:
     assert "not covered by the guarantee" in str(found)
 
 
+def test_what_a_mapping_tells_of_its_training_people_is_not_shown(kept) -> None:
+    told = {"query": {"kind": "mapping", "secret": ["income"]}, "notes": ["canary-82"]}
+    found = section(kept({"schema": "answer/1", **told, "value": {"canary-83": 3}}))
+    assert "canary" not in str(found)
+    assert "whom nothing protects" in found.words[0]
+
+
 def test_predictions_of_rows_that_nothing_protects_are_not_shown(kept) -> None:
     told = {"query": {"kind": "predict", "proba": False}, "notes": ["canary-81"]}
     value = {"id": ["canary-80"], "prediction": ["yes"]}

@@ -1,6 +1,7 @@
 """Learning a mapping from people: limits, unknown profiles, repeats, scikit-learn's battery."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -168,6 +169,14 @@ def test_a_ledger_notes_what_was_learnt_and_charges_nothing(tmp_path) -> None:
     for wrong in ({"ledger": where["ledger"]}, {"data_set": "census"}):
         with pytest.raises(ParameterError, match="data_set must be a name"):
             SparseMapping(delta=0.2, **wrong).fit(PEOPLE, INCOME)
+
+
+def test_a_ledger_notes_numbers_of_whatever_type(tmp_path) -> None:
+    where = {"ledger": tmp_path / "l.db", "data_set": "census"}
+    numbers = {"delta": np.float32(0.2), "at_least": np.int64(2), "seconds": Fraction(100)}
+    SparseMapping(**numbers, **where).fit(PEOPLE, INCOME)
+    with open_reading(tmp_path / "l.db") as connection:
+        assert [line.answered for line in entries(connection)] == [True]
 
 
 def test_a_stopped_search_warns() -> None:

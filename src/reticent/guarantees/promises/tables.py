@@ -57,12 +57,12 @@ def mapping(secret: str) -> Scope:
     """A mapping learnt from people as they are; cards of who is released through it promise."""
     return Scope(
         protected="nobody: the people it is learnt from are counted without noise",
-        observer="Anyone who has the mapping",
+        observer="nobody",
         not_against=(
             "whoever has the mapping: which profiles people have, and how they go with "
             f"{secret}, shaped it",
             "whoever holds the table and learns from it: they see all of it and are trusted",
-            "people who are released through it: cards of their own say what that tells",
+            "whoever sees profiles released through it: cards of those releases say what they tell",
         ),
         model="central",
     )
