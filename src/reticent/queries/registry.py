@@ -54,7 +54,7 @@ def _add(found: dict[str, type[Query]], made: object, what: str, name: str) -> N
 
 
 def register(query: Made) -> Made:
-    """Add a kind of your own, here and in commands that this process runs; it can decorate one."""
+    """Add a kind of your own, in Python and for this process; commands need an entry point."""
     _add({**queries(), **_added}, query, "query", getattr(query, "__name__", "another"))
     _added[query.kind] = query
     queries.cache_clear()
