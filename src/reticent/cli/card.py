@@ -1,7 +1,6 @@
 """``reticent card``: show a guarantee card, check it, export it, print its schema.
 
-Not here  what makes a card hold (guarantees/card.py, mechanisms/verification.py,
-          queries/method_cards.py, mapping_cards.py), how it is shown
+Not here  what makes a card hold (guarantees/card.py, queries/card_checks.py), how it is shown
           (guarantees/card_views.py), the forms of other tools (exports/).
 """
 
@@ -155,7 +154,7 @@ def export(
     A registry entry lists what no card knows and must be filled in by hand. Nothing is exported
     from a card that does not hold.
     """
-    from reticent.cli.mapping_cards import is_unprinted
+    from reticent.queries.card_checks import is_unprinted
 
     card = _read(file)
     problems = _problems(card, str(file))
@@ -235,8 +234,8 @@ def _no_card(file: str, why: str) -> Failure:
 
 
 def _verdict(file: Path, recoding: Recoding | None) -> Verdict:
-    from reticent.cli.mapping_cards import UNPRINTED, is_unprinted
     from reticent.guarantees.card_facts import printable
+    from reticent.queries.card_checks import is_unprinted
 
     name = str(file)
     try:
@@ -247,7 +246,7 @@ def _verdict(file: Path, recoding: Recoding | None) -> Verdict:
         following = failure.next_command or "reticent card verify --help"
         return Verdict(name, False, None, None, (printable(why),), following)
     unprinted = recoding is None and is_unprinted(card)
-    more = [UNPRINTED] if unprinted else _mechanism_problems(card, recoding)
+    more = _mechanism_problems(card, recoding)
     found = tuple(map(printable, dict.fromkeys([*problems, *more])))
     words = ["reticent", "card", "show", name]
     if unprinted and not problems:
@@ -257,15 +256,10 @@ def _verdict(file: Path, recoding: Recoding | None) -> Verdict:
 
 
 def _mechanism_problems(card: Card, recoding: Recoding | None) -> list[str]:
-    from reticent.cli.mapping_cards import is_unprinted, mapping_problems
-    from reticent.mechanisms import verify as recompute
-    from reticent.queries.method_cards import problems
+    from reticent.queries.card_checks import recomputed
 
     try:
-        if recoding is not None and is_unprinted(card):
-            return mapping_problems(card, recoding.mechanism)
-        found = problems(card)
-        return recompute(card) if found is None else found
+        return recomputed(card, None if recoding is None else recoding.mechanism)
     except ReticentError as error:
         return [f"mechanism: {error}"]
     except (ArithmeticError, TypeError, ValueError, RecursionError) as error:

@@ -116,12 +116,10 @@ def _read(run: Path, others: list[Path]) -> list[Section]:
 
 def card_problems(card: Card) -> list[str]:
     """What on a card does not hold, of whatever it is the card."""
-    from reticent.mechanisms.verification import verify
-    from reticent.queries.method_cards import problems
+    from reticent.queries.card_checks import recomputed
 
-    found = problems(card)
     try:
-        return verify(card) if found is None else [*card.problems(), *found]
+        return recomputed(card)
     except CardError as error:
         return [*card.problems(), str(error)]
 

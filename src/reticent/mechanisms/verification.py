@@ -6,11 +6,11 @@ Not here  whether a card's words follow from its event (guarantees/card.py).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from reticent.errors import CardError, ParameterError
-from reticent.guarantees import Event
-from reticent.guarantees.card import Card
+from reticent.guarantees import Event, Loss
+from reticent.guarantees.card import Card, Evidence, How, Utility
 from reticent.mechanisms.base import Mechanism
 from reticent.mechanisms.dampening import Dampened
 from reticent.mechanisms.discrete_laplace import DiscreteLaplace
@@ -54,15 +54,32 @@ def rebuild(event: Event) -> Mechanism[Any]:
 
 def verify(card: Card) -> list[str]:
     """Everything on a card that can be recomputed and does not hold; empty when all of it does."""
-    event = card.release_event()
-    mechanism = rebuild(event)
+    mechanism = rebuild(card.release_event())
+    return card.problems() + differences(card, mechanism, mechanism.guarantee())
+
+
+class Described(Protocol):
+    """What says of itself what a card says of it."""
+
+    def utility(self) -> Utility:
+        """The error to expect."""
+
+    def how(self) -> How:
+        """How it is made."""
+
+    def evidence(self) -> Evidence:
+        """What it rests on."""
+
+
+def differences(card: Card, described: Described, loss: Loss) -> list[str]:
+    """What a card says otherwise than what made the release, which loses ``loss``."""
+    own = described.evidence()
     checks = {
-        "event: the loss is not that of the mechanism": event.loss == mechanism.guarantee(),
-        "utility: the error is not that of the mechanism": card.utility == mechanism.utility(),
-        "how: it does not describe the mechanism": card.how == mechanism.how(),
-        "evidence: it does not name the mechanism's theorem": card.evidence.theorem
-        == mechanism.evidence().theorem,
+        "event: the loss is not that of the mechanism": card.release_event().loss == loss,
+        "utility: the error is not that of the mechanism": card.utility == described.utility(),
+        "how: it does not describe the mechanism": card.how == described.how(),
+        "evidence: it does not name the mechanism's theorem": card.evidence.theorem == own.theorem,
         "evidence: it leaves out what the mechanism assumes": set(card.evidence.assumptions)
-        >= set(mechanism.evidence().assumptions),
+        >= set(own.assumptions),
     }
-    return card.problems() + [problem for problem, holds in checks.items() if not holds]
+    return [problem for problem, holds in checks.items() if not holds]

@@ -19,7 +19,7 @@ from reticent.errors import ReticentError
 from reticent.guarantees.card import Card
 from reticent.noise import Source
 from reticent.queries.base import Answer, Terms
-from reticent.queries.method_cards import recomputed
+from reticent.queries.card_checks import recomputed
 from reticent.queries.publish import SCHEMA
 from reticent.queries.registry import query_of
 

@@ -15,10 +15,11 @@ import reticent as rt
 from reticent.amounts import show_nano
 from reticent.cli import plan
 from reticent.data.interactions import read_profiles
+from reticent.errors import CardError
 from reticent.guarantees import ITEM_SUBSTITUTE, PerItemDP, Spread, Unit
 from reticent.guarantees.card import Card
 from reticent.noise import Source
-from reticent.queries.method_cards import KNOWN, problems
+from reticent.queries.card_checks import KNOWN, recomputed
 from reticent.queries.neighbour_methods import Direct
 from reticent.tasks.blip import Blip
 from reticent.tasks.clustering import Gossip
@@ -79,7 +80,7 @@ def test_several_pairs_cost_each_person_their_own_peers(cli, table, tmp_path) ->
         ("ann", "cid"),
     ]
     card = Card.from_json(json.dumps(ended.json["card"]))
-    assert problems(card) == []
+    assert recomputed(card) == []
     assert card.release_event().loss.overall == 1_750_000_000  # one size and two overlaps
     held = cli("ledger", "show", "--json").json["accounts"]
     spent = {one["subject"]: one["spent_nano"] for one in held}
@@ -111,7 +112,7 @@ def test_a_pair_as_json(cli, table) -> None:
     assert isinstance(told["value"], float)
     card = Card.from_json(json.dumps(told["card"]))
     assert card.problems() == []
-    assert problems(card) == []
+    assert recomputed(card) == []
     assert card.release_event().loss == PerItemDP(Spread(500_000_000))
     assert card.release_event().private
 
@@ -355,14 +356,14 @@ def test_a_card_in_every_form(cli, table, tmp_path, method, form) -> None:
 def test_cards_can_be_rebuilt_from_their_event(cli, table, method) -> None:
     told = cli("release", "neighbours", table, *METHODS[method], "--yes", "--json").json
     card = Card.from_json(json.dumps(told["card"]))
-    assert problems(card) == []
+    assert recomputed(card) == []
     cheaper = PerItemDP(Spread(card.release_event().loss.overall - 1))
     event = replace(card.release_event(), loss=cheaper)
     forged = card.model_copy(update={"event": event.to_dict()})
-    assert "event: the loss is not that of the mechanism" in (problems(forged) or [])
+    assert "event: the loss is not that of the mechanism" in recomputed(forged)
     other = card.utility.model_copy(update={"sentence": "exact"})
     forged = card.model_copy(update={"utility": other})
-    assert "utility: the error is not that of the mechanism" in (problems(forged) or [])
+    assert "utility: the error is not that of the mechanism" in recomputed(forged)
 
 
 def test_the_known_names_are_those_of_the_tasks(table) -> None:
@@ -373,11 +374,13 @@ def test_the_known_names_are_those_of_the_tasks(table) -> None:
     assert set(KNOWN) == names
 
 
-def test_cards_of_other_mechanisms_are_left_to_others(cli, table) -> None:
+def test_a_card_of_another_mechanism_does_not_hold(cli, table) -> None:
     told = cli("release", "neighbours", table, "--epsilon", "1", "--yes", "--json").json
     card = Card.from_json(json.dumps(told["card"]))
-    event = card.event | {"mechanism": "discrete-laplace"}
-    assert problems(card.model_copy(update={"event": event})) is None
+    for other in ("discrete-laplace", "mapping-search", "something else"):
+        event = card.event | {"mechanism": other}
+        with pytest.raises(CardError):
+            recomputed(card.model_copy(update={"event": event}))
 
 
 @pytest.mark.parametrize(
@@ -421,7 +424,7 @@ def test_with_exact_sizes_a_card_is_about_exchanges(cli, table) -> None:
     assert card.release_event().loss == PerItemDP(Spread(10**9), ITEM_SUBSTITUTE)
     assert "which of two given items of the catalogue is in your profile" in card.to_json()
     assert "whether one given item" not in card.to_json()
-    assert problems(card) == []
+    assert recomputed(card) == []
 
 
 WRITERS = {

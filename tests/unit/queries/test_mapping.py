@@ -13,8 +13,8 @@ from reticent.ledger import open_reading
 from reticent.ledger.reports import entries
 from reticent.noise import Source
 from reticent.queries import publish
+from reticent.queries.card_checks import recomputed
 from reticent.queries.mapping import read_training
-from reticent.queries.method_cards import recomputed
 from reticent.tasks.learnt_mapping import LearntMapping
 from reticent.tasks.recoding_files import recoding_from_json
 from reticent.tasks.training import Training

@@ -13,8 +13,8 @@ import pytest
 import reticent as rt
 from reticent.errors import ParameterError
 from reticent.queries import publish, registry
+from reticent.queries.card_checks import recomputed
 from reticent.queries.cells import cells
-from reticent.queries.method_cards import recomputed
 
 PAGE = Path(__file__).parents[3] / "CONTRIBUTING.md"
 SAID = ["yes"] * 90 + ["no"] * 9

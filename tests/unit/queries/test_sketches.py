@@ -15,7 +15,7 @@ from reticent.ledger.reports import balances
 from reticent.noise import Source
 from reticent.queries import publish
 from reticent.queries.artefacts import ArtefactError, read_answer
-from reticent.queries.method_cards import recomputed
+from reticent.queries.card_checks import recomputed
 from reticent.queries.sketches import published
 from reticent.tasks.blip import Blip
 

@@ -1,8 +1,11 @@
-"""Cards of similarity, of neighbour lists and of learnt mappings, checked against their event.
+"""The one check of cards: whatever made the release is rebuilt, and compared with what is said.
 
+Theory    docs/theory/guarantees.md, Definition 4 (mechanisms and releases)
 Not here  whether a card's words follow from its event (guarantees/card.py), cards of mechanisms
-          (mechanisms/verification.py), of profiles through a mapping (cli/mapping_cards.py), what
-          the methods say (neighbour_methods.py).
+          (mechanisms/verification.py), what the methods say (neighbour_methods.py).
+
+The card of a profile through a learnt mapping holds no table, which would tell how the secret goes
+with profiles, but a fingerprint: it is recomputed from the mapping itself.
 """
 
 from __future__ import annotations
@@ -15,12 +18,17 @@ from reticent.queries.neighbour_methods import Direct, Gossiped, Method, Publish
 if TYPE_CHECKING:
     from reticent.guarantees import Event, Loss
     from reticent.guarantees.card import Card
+    from reticent.mechanisms.mapping import ProfileMapping
     from reticent.tasks.mapping_search import MappingSearch
     from reticent.tasks.similarity import Similarity
 
 _DIRECT = "similarity-neighbours"  # what Similarity.neighbours calls its events
 _PAIRS = "similarity-pairs"  # of several
 _SEARCH = "mapping-search"
+_PROFILES = "profile-mapping"
+UNPRINTED = (
+    "mechanism: not recomputed, the card names its mapping by fingerprint only; --mapping gives it"
+)
 KNOWN = ("similarity", _PAIRS, _DIRECT, "gossip", "blip", _SEARCH)
 """Other cards need not load tasks."""
 
@@ -58,30 +66,37 @@ def rebuilt(event: Event) -> tuple[Method | Similarity | MappingSearch, Loss]:
     return method, method.guarantee(people)
 
 
-def problems(card: Card) -> list[str] | None:
-    """What on a card does not follow from the method its event names; None for other cards."""
+def is_unprinted(card: Card) -> bool:
+    """Whether the card names a mapping without holding its table."""
     event = card.release_event()
+    return event.mechanism == _PROFILES and "parts" not in event.parameters
+
+
+def recomputed(card: Card, mapping: ProfileMapping | None = None) -> list[str]:
+    """What on a card does not hold, whatever its event names.
+
+    ``mapping`` is what profiles were released through, if you have it.
+    """
+    from reticent.mechanisms.verification import differences, verify
+
+    event = card.release_event()
+    if is_unprinted(card):
+        return card.problems() + ([UNPRINTED] if mapping is None else _of_mapping(card, mapping))
     if event.mechanism not in KNOWN:
-        return None
+        return verify(card)
     try:
         described, loss = rebuilt(event)
     except (KeyError, TypeError, ParameterError) as error:
         raise CardError(f"the parameters of {event.mechanism!r} do not fit: {error}") from None
-    checks = {
-        "event: the loss is not that of the mechanism": event.loss == loss,
-        "utility: the error is not that of the mechanism": card.utility == described.utility(),
-        "how: it does not describe the mechanism": card.how == described.how(),
-        "evidence: it does not name the mechanism's theorem": card.evidence.theorem
-        == described.evidence().theorem,
-        "evidence: it leaves out what the mechanism assumes": set(card.evidence.assumptions)
-        >= set(described.evidence().assumptions),
-    }
-    return card.problems() + [problem for problem, holds in checks.items() if not holds]
+    return card.problems() + differences(card, described, loss)
 
 
-def recomputed(card: Card) -> list[str]:
-    """What on a card does not hold, whichever of our mechanisms its event names."""
-    from reticent.mechanisms.verification import verify
+def _of_mapping(card: Card, mapping: ProfileMapping) -> list[str]:
+    from reticent.mechanisms.verification import differences
 
-    found = problems(card)
-    return verify(card) if found is None else found
+    parameters = dict(card.release_event().parameters)
+    if parameters.get("sha256") != mapping.sha256:
+        return ["mechanism: the card is of another mapping than this"]
+    same = parameters == mapping.parameters()
+    other = [] if same else ["event: the parameters are not those of the mapping"]
+    return other + differences(card, mapping, mapping.guarantee())
