@@ -28,13 +28,18 @@ NOTED = "what it tells does not add up, so it is recorded without charge"
 _NOTHING = "nothing was drawn and nothing was charged"
 
 
+def is_noted(payers: Sequence[Payer]) -> bool:
+    """Whether nobody is charged: the release is on record under a name of its own."""
+    from reticent.ledger import OVERALL
+
+    return payers[0].what != OVERALL
+
+
 def standing_words(
     ledger: Ledger | None, payers: Sequence[Payer], found: Sequence[Standing] = ()
 ) -> str:
     """What is spent, of what, by whom and with whom."""
-    from reticent.ledger import OVERALL
-
-    if payers[0].what != OVERALL:
+    if is_noted(payers):
         return f"noted for {_whose(payers)}; {NOTED}"
     if ledger is not None:
         from reticent.tasks.charged import standings

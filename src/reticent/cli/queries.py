@@ -28,7 +28,7 @@ from reticent.cli.charging import (
     TotalOption,
     opened,
 )
-from reticent.cli.charging_words import refusal, standing_words
+from reticent.cli.charging_words import is_noted, refusal, standing_words
 from reticent.cli.failures import Failure
 from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, say, say_json, shares, talk
@@ -341,7 +341,7 @@ class _Teller:
         try:
             yield
         except BaseException:
-            if self.key is not None:
+            if self.key is not None and not is_noted(self.payers):
                 again = spelled(self.context, "--key", self.key, without=("key",))
                 talk(f"counted, not answered; to try again at no further charge: {again}")
             raise

@@ -292,6 +292,7 @@ def test_one_profile_for_everybody_for_want_of_time_is_no_mapping(cli, monkeypat
     ended = cli(*LEARN, "--bins", "age=2", "--leak", "0.01", "--out", "m.json")
     assert (ended.code, ended.out) == (2, "")
     assert "releasing everybody as one and the same" in ended.err
+    assert "to try again" not in ended.err  # nothing was charged, and the same would end the same
     for advice in ("--seconds", "bins", "at_least", "fewer columns"):
         assert advice in ended.err
     assert not (here / "m.json").exists()
