@@ -6,6 +6,7 @@ Not here  what makes a card hold (guarantees/card.py, queries/card_checks.py), h
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -75,7 +76,11 @@ class Verdict:
 @app.command("show")
 def show(
     file: Annotated[
-        Path, typer.Argument(help="A card as JSON; - reads standard input.", metavar="FILE")
+        Path,
+        typer.Argument(
+            help="A card as JSON, or an answer with its card; - reads standard input.",
+            metavar="FILE",
+        ),
     ],
     form: Annotated[Format, typer.Option("--format", help="How to show it.")] = Format.text,
     as_json: Json = False,
@@ -95,7 +100,9 @@ def show(
 
 @app.command("verify")
 def verify(
-    files: Annotated[list[Path], typer.Argument(help="Cards as JSON.", metavar="FILE")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Cards as JSON, or answers with theirs.", metavar="FILE")
+    ],
     mapping: Annotated[
         Path | None,
         typer.Option(
@@ -134,7 +141,11 @@ def verify(
 @app.command("export")
 def export(
     file: Annotated[
-        Path, typer.Argument(help="A card as JSON; - reads standard input.", metavar="FILE")
+        Path,
+        typer.Argument(
+            help="A card as JSON, or an answer with its card; - reads standard input.",
+            metavar="FILE",
+        ),
     ],
     form: Annotated[
         ExportFormat,
@@ -208,7 +219,7 @@ def _read(file: Path) -> Card:
     from reticent.guarantees.card import SCHEMA, Card
 
     try:
-        return Card.from_json(read_text(file))
+        return Card.from_json(_within(read_text(file)))
     except CardError as error:
         if str(error).startswith(f"not a {SCHEMA}: the file: Invalid JSON"):
             why = "this is not JSON; give the .json file of the card"
@@ -216,6 +227,21 @@ def _read(file: Path) -> Card:
         raise _no_card(str(file), str(error)) from None
 
 
+def _within(text: str) -> str:
+    """The card of an answer that was written whole; other text as it is."""
+    from reticent.queries.publish import SCHEMA
+
+    if f'"{SCHEMA}"' not in text[:_HEAD]:
+        return text
+    try:
+        held = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    whole = isinstance(held, dict) and held.get("schema") == SCHEMA and "card" in held
+    return json.dumps(held["card"]) if whole else text
+
+
+_HEAD = 200  # letters, within which a file of ours says what it is
 _BROKEN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 

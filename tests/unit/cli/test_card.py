@@ -79,6 +79,24 @@ def test_verify_says_which_cards_hold(cli, file, changed, tmp_path) -> None:
     assert ended.out.count("NO CARD") == 2
 
 
+def test_an_answer_is_taken_for_its_card(cli, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pay.csv").write_text("pay\n3\n5\n")
+    words = ("release", "quantile", "pay.csv", "--epsilon", "1", "--upper", "9", "--yes")
+    assert cli(*words, "--columns", "value=pay", "--out", "a.json", "--card", "c.json").code == 0
+    for command in ("show", "verify"):
+        alone, within = cli("card", command, "c.json"), cli("card", command, "a.json")
+        assert (alone.code, within.code) == (0, 0)
+        assert within.out.replace("a.json", "c.json") == alone.out.replace("a.json", "c.json")
+    held = json.loads((tmp_path / "a.json").read_text())
+    held["card"]["words"]["right_at_most"] = "51"
+    (tmp_path / "a.json").write_text(json.dumps(held))
+    assert cli("card", "verify", "a.json").out.startswith("DIFFERS")
+    for wrong in ('{"schema": "answer/1"}', '{"schema": "answer/1", "card": 3}', '"answer/1" ['):
+        (tmp_path / "a.json").write_text(wrong)
+        assert cli("card", "verify", "a.json").code == 2
+
+
 def test_verify_of_a_page_asks_for_the_file(cli, tmp_path) -> None:
     path = tmp_path / "card.html"
     path.write_text(card_html(CARD), encoding="utf-8")
