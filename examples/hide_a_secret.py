@@ -1,30 +1,30 @@
 """Change few columns of profiles so that an income is hard to guess from them."""
 
 # %% A public census sample stands for the people a mapping is learnt from
-import numpy as np
-
-from reticent import Alphabet, Limits, ReleaseOnce, Source, learn_mapping
+import reticent as rt
 from reticent.data import load_adult
 
 adult = load_adult()
 columns = ("education", "sex", "marital-status")
-people = np.column_stack([np.asarray(adult[name], dtype=object) for name in columns])
-income = np.asarray(adult["income"])
+known = {name: adult[name][:10_000] for name in (*columns, "income")}
 
 # %% Learn: at most 0.05 bits about the income on average, and the least change for that
-alphabet = Alphabet.of(people[:10_000], income[:10_000])
-learnt = learn_mapping(alphabet, Limits(leak_bits=0.05), columns=columns, secret="income")
-print(f"profiles as they are tell {learnt.untouched_bits:.3f} bits, released ones ", end="")
-print(f"{learnt.leak_bits:.3f}; {learnt.distortion:.1%} of the columns change")
-before, after = learnt.law.guess_rates()
+mapping = rt.Mapping(secret="income", leak="0.05", held_out="0.2").release(known)
+learnt, stated = mapping.value.found, mapping.value.statement
+print(f"profiles as they are tell {learnt.untouched} bits, released ones {stated.bits}; ", end="")
+print(f"{stated.distortion:.1%} of the columns change")
+before, after = stated.guesses
 print(f"the best guess is right {before:.1%} of the time without a profile, {after:.1%} with one")
+print(mapping.card.words.odds)
 
 # %% Release, once for each person: a second draw would tell more
-once = ReleaseOnce(learnt.recoding, Source.system())
-for name, row in zip(("ann", "bob"), people[40_000:40_002], strict=True):
-    print(name, tuple(row), "->", once.release(name, list(row)))
-again = once.release("ann", list(people[40_001]))  # whatever her profile is by now
-print("ann", "->", again, "again")
+everybody = {"person": ["ann", "bob"], **{name: adult[name][40_000:40_002] for name in columns}}
+given = {"mapping": mapping, "table": everybody}
+answer = rt.Profile(once="released.json").release(given, ledger="service.db")
+for name, cells in answer.value.items():
+    print(name, "->", cells)
+again = rt.Profile(once="released.json", person="ann").release(given, ledger="service.db")
+print("ann", "->", again.value["ann"], "again")
 
 # %% What it does not promise
 print("an average over those it was learnt from, about the income only: about some it can tell all")
