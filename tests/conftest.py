@@ -36,7 +36,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(100_000, 50, 50)  # by default a third of collecting looks for garbage
     config.stash[LEFT_OUT] = Counter()
-    settings.register_profile("reticent", max_examples=100 if _everything(config) else 50)
+    many = 100 if _everything(config) else 50
+    settings.register_profile("reticent", max_examples=many, deadline=None)  # machines are busy
     settings.load_profile("reticent")  # where a test does not say how many
     if not _everything(config):
         _keep_files_in_memory()

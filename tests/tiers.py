@@ -76,6 +76,7 @@ TIERS = (
     ),
     Tier("figures", "pictures: curves, histograms, mappings, trees"),
     Tier("compiled", "what compiles for long: profiles behind a histogram, the authors' gossip"),
+    Tier("audits", "queries drawn from as a whole, on inputs that differ in one unit"),
     Tier("solvers", "agreement with general solvers", (packages("cvxpy", EXPERIMENTS),)),
     Tier("fuzz", "thousands of made-up inputs", (packages("schemathesis", DEV),)),
     Tier("processes", "commands as real processes: terminals, signals, pipes, servers"),

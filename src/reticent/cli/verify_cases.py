@@ -14,6 +14,7 @@ from reticent.cli import verify_numbers as numbers
 from reticent.cli import verify_profiles as profiles
 from reticent.cli.files import read_text
 from reticent.cli.verify_file import Section, WrongFile, beside, by_key
+from reticent.cli.verify_queries import query_case
 from reticent.cli.verify_tables import law_case, python_case
 from reticent.errors import CardError, ParameterError
 from reticent.guarantees.card import Card
@@ -60,7 +61,9 @@ MECHANISMS = tuple(_MAKERS)
 
 def case_of(root: Section, *, file: Path, run_code: bool) -> Case:
     """The case that a file states; everything in it was understood."""
-    root.close("mechanism", "law", "domain", "claim")
+    root.close("mechanism", "law", "query", "domain", "claim")
+    if "query" in root:
+        return query_case(root.section("query"))
     claim = root.section("claim", None)
     if "law" in root:
         law, domain = root.section("law"), root.section("domain", None)

@@ -6,6 +6,16 @@ Not here  how files are read (verify_cases.py).
 from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[str, str]] = {
+    "query": (
+        "a query as a whole, from its tables to what is published, by drawing",
+        """\
+# Each kind brings small tables that differ in one unit: here all records of a person.
+[query]
+kind = "counts"           # reticent queries lists them
+epsilon = "0.5"
+records = 2
+""",
+    ),
     "discrete-laplace": (
         "counts with whole-number noise, over all tiny tables of records",
         """\

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.queries.inputs import Input
     from reticent.queries.plans import Details, Plan
+    from reticent.queries.worlds import World
     from reticent.rational import Number
     from reticent.tasks.charged import Payer
 
@@ -266,6 +267,10 @@ class Query(ABC):
     def told_by(self, value: Any) -> Public:
         """What an answer that was read again says is public: whom it is about."""
         return Public()
+
+    def worlds(self) -> Sequence[World]:
+        """Small inputs that differ in one unit, on which the promise can be tried; or none."""
+        return ()
 
     def check_given(self, given: Collection[str]) -> None:
         """Refuse inputs that do not go together, before anything is read."""

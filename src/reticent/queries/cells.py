@@ -5,22 +5,25 @@ Not here  the list of kinds (registry.py), the surfaces themselves.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from reticent.queries.base import Query
+from reticent.queries.base import Query
 
 LATER = "not from this declaration yet"
 VERBS = ("plan", "release", "compare", "sweep", "verify", "audit")
 SURFACES = ("Python", "shell", "HTTP", "Spark")
-_DONE = frozenset({"plan", "release", "Python", "shell"})
+NO_WORLDS = "it brings no small inputs that differ in one unit (worlds)"
+_DONE = frozenset({"plan", "release", "verify", "Python", "shell"})
 
 
 def cells(query: type[Query]) -> dict[str, Any]:
     """True where it is offered, else why not."""
+    absent = dict(query.absent)
+    if query.worlds is Query.worlds:
+        absent.setdefault("verify", NO_WORLDS)
 
     def cell(name: str) -> bool | str:
-        return query.absent.get(name, True if name in _DONE else LATER)
+        return absent.get(name, True if name in _DONE else LATER)
 
     return {
         "query": query.kind,

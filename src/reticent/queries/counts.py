@@ -25,6 +25,7 @@ from reticent.queries.options import (
     option,
     perhaps,
 )
+from reticent.queries.worlds import World
 from reticent.rational import Number
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 POINTS = 1_000_000
 """Of the grid on which values are added up, about."""
+_SHOWN = 20  # records of a person in a small world
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +124,23 @@ class Counts(WholeQuery):
             **ends,
         )
         return CountsTerms(self, public, mechanism)
+
+    def worlds(self) -> tuple[World, ...]:
+        """All records of a person that count, or one record."""
+        mine = min(self.records, _SHOWN)
+        low, high = (float(end) for end in self.ends)
+        far = high if abs(high) >= abs(low) else low
+        heads = ("person", "category", "value")
+        theirs: list[tuple[Any, ...]] = [("she", "a", low), ("he", "b", high)]
+
+        def table(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+            """Rows as columns."""
+            return dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True))
+
+        both = table([("you", "a", far)] * mine + theirs)
+        shown = {"categories": ["a", "b"]}
+        differs = "all records of a person" if self.unit == "person" else "a record"
+        return (World(differs, {"table": both, **shown}, {"table": table(theirs), **shown}),)
 
     def facts(self, tables: Mapping[str, Bound]) -> Public:
         """The categories; which columns there are is public, too."""

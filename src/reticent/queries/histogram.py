@@ -17,6 +17,7 @@ from reticent.errors import ParameterError, require
 from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.inputs import CATALOGUE, PEOPLE, PREFERENCES, PROFILES, Input
 from reticent.queries.options import BUDGET, FLAG, NAME, choice, option, perhaps
+from reticent.queries.worlds import ITEMS, World, item_worlds
 from reticent.rational import Number
 
 if TYPE_CHECKING:
@@ -147,6 +148,15 @@ class Histogram(Query):
             rule = "one of the people who were declared"
             require(self.person in (public.names or ()), "person", self.person, rule)
         return replace(public, count=1, names=[self.person])
+
+    def worlds(self) -> tuple[World, ...]:
+        """An item of a person; without an epsilon there are none, as only preferences limit it."""
+        if self.epsilon is None:
+            return ()
+        catalogue = {"item": list(ITEMS), "attribute": ["Crime", "Family", "Crime"]}
+        more = {"catalogue": catalogue}
+        you = self.person or "you"
+        return item_worlds(you, exchanged=self.replace, more=more, listed=False)
 
     def facts(self, tables: Mapping[str, Any]) -> Public:
         """Who there is; to ask for one person is to declare them, with or without lines."""

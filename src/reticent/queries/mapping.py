@@ -59,6 +59,10 @@ class Mapping(WholeQuery):
 
     kind: ClassVar[str] = "mapping"
     pays: ClassVar[Pays] = Pays.NOTED
+    absent: ClassVar[MappingType[str, str]] = {
+        **WholeQuery.absent,
+        "verify": "it promises nothing to the people it is learnt from",
+    }
     inputs: ClassVar[MappingType[str, Input]] = {"table": TABLE}
 
     secret: Any = option(

@@ -22,6 +22,7 @@ from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Artefact, Input
 from reticent.queries.options import BUDGET, choice, count, option, perhaps
 from reticent.queries.similarity import MEASURES, NORMS, NORMS_HELP, WEIGHTINGS, comparison
 from reticent.queries.sketches import SIZE_HELP
+from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number
 
 if TYPE_CHECKING:
@@ -144,6 +145,12 @@ class Neighbours(Query):
 
         total, most = self.total_epsilon, self.max_contacts
         return Gossiped(Gossip(similarity=pair, k=k, total_epsilon=total, max_contacts=most))
+
+    def worlds(self) -> tuple[World, ...]:
+        """An item of a person; none where sketches were released before."""
+        if self.epsilon is None and self.total_epsilon is None:
+            return ()
+        return item_worlds("you", exchanged=self.norms == "public", more={})
 
     def facts(self, tables: Mapping[str, Any]) -> Public:
         """Who there is; one person has no neighbours."""

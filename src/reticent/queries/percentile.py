@@ -16,6 +16,7 @@ from reticent.queries.base import Progress, Public, Terms, WholeQuery
 from reticent.queries.inputs import Cells, Role, Table
 from reticent.queries.options import BUDGET, POSITIVE, SHARE, choice, option
 from reticent.queries.quantile import about_values, rank
+from reticent.queries.worlds import World
 from reticent.rational import Number
 
 if TYPE_CHECKING:
@@ -72,6 +73,15 @@ class Percentile(WholeQuery):
 
         one = percentile_mechanism(self.epsilon, public.count or 1, Fraction(self.upper))
         return PercentileTerms(self, public, ways(TopDampened(whole=one, k=1))[self.method].whole)
+
+    def worlds(self) -> tuple[World, ...]:
+        """A person's value: the least or the largest."""
+        low, high = 0.0, float(Fraction(self.upper))
+        others, names = [low, (low + high) / 2, high], ["a", "b", "c", "you"]
+        first, second = (
+            {"table": {"person": names, "value": [*others, value]}} for value in (low, high)
+        )
+        return (World("a person's value", first, second),)
 
     def facts(self, tables: Mapping[str, Bound]) -> Public:
         """Who there is."""

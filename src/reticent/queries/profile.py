@@ -50,6 +50,9 @@ class Profile(Query):
     kind: ClassVar[str] = "profile"
     shape: ClassVar[Shape] = Shape.PER_PERSON
     pays: ClassVar[Pays] = Pays.RECORDED
+    absent: ClassVar[Mapping[str, str]] = {
+        "verify": "its promise is an average; audit attack tries it on people",
+    }
     inputs: ClassVar[Mapping[str, Input]] = {
         "mapping": MAPPING,
         "table": PEOPLE,

@@ -24,6 +24,7 @@ from reticent.queries.options import (
     option,
     perhaps,
 )
+from reticent.queries.worlds import World
 from reticent.rational import Number
 
 if TYPE_CHECKING:
@@ -89,6 +90,13 @@ class Quantile(WholeQuery):
         limits = {"lower": Fraction(self.lower), "upper": Fraction(self.upper)}
         mechanism = quantile_mechanism(self.epsilon, **limits, step=self.grid)
         return QuantileTerms(self, public, mechanism)
+
+    def worlds(self) -> tuple[World, ...]:
+        """A person's value: the least or the largest."""
+        low, high = float(Fraction(self.lower)), float(Fraction(self.upper))
+        others = [low, (low + high) / 2, high]
+        first, second = ({"table": {"value": [*others, value]}} for value in (low, high))
+        return (World("a person's value", first, second),)
 
     def facts(self, tables: Mapping[str, Bound]) -> Public:
         """How many people there are; there must be some."""

@@ -103,6 +103,11 @@ def release(
         return ready.charged(book, due, own, principal, columns)
 
 
+def read_all(query: Query, data: Any) -> tuple[Terms, dict[str, Any]]:
+    """Terms and tables of a release, without any."""
+    return _read(query, Given.of(query.reads({}), data, None))
+
+
 def _read(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
     """What is public first: options that it cannot meet are found before anything private is read.
 

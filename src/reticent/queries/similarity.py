@@ -15,6 +15,7 @@ from reticent.errors import require
 from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Cells, Input, Role, Table
 from reticent.queries.options import BUDGET, at_least, choice, names, option, perhaps
+from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number, budget
 
 if TYPE_CHECKING:
@@ -107,6 +108,12 @@ class Similarity(Query):
             require(not missing, "pair", ", ".join(missing[:3]), rule)
         once = {frozenset(pair): pair for pair in reversed(found)}
         return sorted(once.values())
+
+    def worlds(self) -> tuple[World, ...]:
+        """An item of one of the two."""
+        you, other = self.pair or ("you", "she")
+        more = {} if self.pair else {"pairs": {"person": [you], "other": [other]}}
+        return item_worlds(you, exchanged=self.norms == "public", more=more, other=other)
 
     def facts(self, tables: Mapping[str, Any]) -> Public:
         """Who there is, and who is compared."""

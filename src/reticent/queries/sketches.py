@@ -16,6 +16,7 @@ from reticent.errors import ParameterError, require
 from reticent.queries.base import Answer, Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Input
 from reticent.queries.options import BUDGET, at_least, choice, count, option
+from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number, budget
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ class Sketches(Query):
     def terms(self, public: Public) -> SketchesTerms:
         """See ``Query``."""
         return SketchesTerms(self, public, blip(self.epsilon, self.profile_size, self.use))
+
+    def worlds(self) -> tuple[World, ...]:
+        """An item of a person."""
+        return item_worlds("you", exchanged=False, more={})
 
     def facts(self, tables: Mapping[str, Any]) -> Public:
         """Who there is."""

@@ -14,6 +14,7 @@ from reticent.errors import require
 from reticent.queries.base import Progress, Public, Terms, WholeQuery
 from reticent.queries.inputs import Cells, Role, Table
 from reticent.queries.options import BUDGET, FLAG, choice, count, option, perhaps
+from reticent.queries.worlds import World
 from reticent.rational import Number
 
 if TYPE_CHECKING:
@@ -105,6 +106,18 @@ class TopNodes(WholeQuery):
         known, method = ways(influence.mechanism), self.method or usual
         require(method in known, "method", method, f"one of {', '.join(known)} for this centrality")
         return TopNodesTerms(self, public, influence, known[method])
+
+    def worlds(self) -> tuple[World, ...]:
+        """The third link of a triangle, there or not: each centrality sees it."""
+        nodes = [f"node {number}" for number in range(max(self.k + 1, 5))]
+        a, b, c, d, e, *_ = nodes
+        ends = [(a, b), (b, c), (d, e), (a, c)]
+        first, second = (
+            {"edges": {"source": [one for one, _ in held], "target": [two for _, two in held]}}
+            for held in (ends, ends[:-1])
+        )
+        shown = {"nodes": nodes}
+        return (World("a link", {**first, **shown}, {**second, **shown}),)
 
     def facts(self, tables: Mapping[str, Bound]) -> Public:
         """The nodes, declared or found."""

@@ -26,6 +26,7 @@ from reticent.queries.options import (
     option,
     perhaps,
 )
+from reticent.queries.worlds import World
 from reticent.rational import Number
 
 if TYPE_CHECKING:
@@ -180,6 +181,23 @@ class Tree(WholeQuery):
         names = (*(column.name for column in self.declared.columns), self.target)
         roles = {name: Role(Cells.ANY, "As declared.") for name in names}
         return {"table": replace(TABLE, roles=roles)}
+
+    def worlds(self) -> tuple[World, ...]:
+        """A row, there or not, or of another class."""
+        columns, classes = self.declared.columns, self.declared.classes
+        cells = [column.categories or column.edges for column in columns]
+        ends = [(values[0], classes[0]) for values in cells], [(v[-1], classes[-1]) for v in cells]
+
+        def table(*rows: int) -> dict[str, Any]:
+            """Rows of the first values, or of the last ones."""
+            held = {
+                column.name: [ends[row][place][0] for row in rows]
+                for place, column in enumerate(columns)
+            }
+            return {"table": {**held, self.target: [ends[row][0][1] for row in rows]}}
+
+        gone = table(0, 1, 1) if self.relation == "add-remove" else table(0, 1, 1, 0)
+        return (World("a row", table(0, 1, 1, 1), gone),)
 
     def facts(self, tables: Mapping[str, Any]) -> Public:
         """Nothing of the table is public beyond what is declared."""

@@ -12,7 +12,7 @@ from reticent.guarantees.card import Scope
 from reticent.mechanisms import DiscreteLaplace
 from reticent.noise import Source
 
-AUDITED = {"tree", "python"}
+AUDITED = {"tree", "python", "query"}
 COIN = """\
 [law.rows]
 yes = { yes = "3/4", no = "1/4" }

@@ -23,7 +23,7 @@ from tests.unit.console.conftest import PLENTY, Visitor
 from tests.unit.gateway.seeded import ASKS, CLUB, asking, fill, opened, say, somebody, token, wishes
 
 SLOT = 0.1  # long enough that no answer of these tests takes two
-PEOPLE = [f"person {number}" for number in range(12)]
+PEOPLE = [f"person {number}" for number in range(9)]
 VISITORS = frozenset(PEOPLE[::3])
 
 

@@ -14,7 +14,7 @@ import reticent as rt
 from reticent.errors import ParameterError
 from reticent.queries import publish, registry
 from reticent.queries.card_checks import recomputed
-from reticent.queries.cells import cells
+from reticent.queries.cells import NO_WORLDS, cells
 
 PAGE = Path(__file__).parents[3] / "CONTRIBUTING.md"
 SAID = ["yes"] * 90 + ["no"] * 9
@@ -58,6 +58,7 @@ def test_it_is_one_of_the_kinds(favourite) -> None:
     told = cells(favourite)
     assert told["about"] == "The answer that is given most often."
     assert told["verbs"]["release"] is told["surfaces"]["Python"] is True
+    assert told["verbs"]["verify"] == NO_WORLDS
 
 
 def test_it_is_planned_released_charged_and_verified(favourite, files) -> None:
