@@ -170,9 +170,11 @@ def many(ledger: Ledger, people: int, rounds: int) -> dict[str, float]:
     for kind in ("new", "held"):
         least[f"many_{kind}_ratio"] = least[f"one_by_one_{kind}_us"] / least[f"many_{kind}_us"]
     charges = crowd("", 0, people).charges
-    begin = time.process_time()
-    ledger.short(charges)
-    least["short_us"] = 1e6 * (time.process_time() - begin) / people
+    for _ in range(5):  # the least, as of the others
+        begin = time.process_time()
+        ledger.short(charges)
+        took = 1e6 * (time.process_time() - begin) / people
+        least["short_us"] = min(took, least.get("short_us", took))
     return {"many_people": people, **least, "many_memory_growth_mb": _memory() - before}
 
 

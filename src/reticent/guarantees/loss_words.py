@@ -92,12 +92,10 @@ class EpsilonWords:
         return {"epsilon": show_nano(self.charge), "right_at_most": self.right_at_most}
 
 
-@dataclass(frozen=True, slots=True)
-class BitsWords:
-    """Of an average, which does not add: accounts are charged nothing. ``bits`` by secret."""
+class Uncharged:
+    """What does not add: accounts are charged nothing, and no guess is bounded."""
 
-    loss: MutualInformation
-    bits: Mapping[str, float]
+    __slots__ = ()
 
     @property
     def charge(self) -> int:
@@ -113,6 +111,14 @@ class BitsWords:
     def cautions(self) -> tuple[str, ...]:
         """See ``LossWords``."""
         return ()
+
+
+@dataclass(frozen=True, slots=True)
+class BitsWords(Uncharged):
+    """Of an average, which does not add: accounts are charged nothing. ``bits`` by secret."""
+
+    loss: MutualInformation
+    bits: Mapping[str, float]
 
     def gain(self) -> str:
         """See ``LossWords``."""
@@ -160,20 +166,10 @@ class BitsWords:
 
 
 @dataclass(frozen=True, slots=True)
-class UnprotectedWords:
+class UnprotectedWords(Uncharged):
     """Of no promise at all: there is nothing that could be charged."""
 
     whom: str
-
-    @property
-    def charge(self) -> int:
-        """See ``LossWords``."""
-        return 0
-
-    @property
-    def right_at_most(self) -> str:
-        """See ``LossWords``."""
-        return UNBOUNDED
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -198,25 +194,15 @@ class UnprotectedWords:
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedWords:
+class DerivedWords(Uncharged):
     """Of what follows from an earlier release: the odds are that one's, and nothing is charged."""
 
     released: LossWords
 
     @property
-    def charge(self) -> int:
-        """See ``LossWords``."""
-        return 0
-
-    @property
     def right_at_most(self) -> str:
         """See ``LossWords``."""
         return self.released.right_at_most
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """See ``LossWords``."""
-        return ()
 
     def gain(self) -> str:
         """See ``LossWords``."""

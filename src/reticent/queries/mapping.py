@@ -54,7 +54,7 @@ class Mapping(WholeQuery):
     Every profile becomes one of a few others, with chances that make the secret hard to guess and
     change profiles little; release profile then releases people through it. The mapping is learnt
     from people without noise: they are not protected, and the file must stay where their data may
-    be. Ctrl-C takes the best mapping so far.
+    be. Ctrl-C during the search takes the best mapping so far.
     """
 
     kind: ClassVar[str] = "mapping"
@@ -272,7 +272,10 @@ class MappingTerms(Terms):
         """Refuses a table that nothing could be learnt from; its people are not protected."""
         made = query.terms(found)
         if isinstance(made, MappingTerms):
-            made.mechanism.alphabet_of(made.training(found.tables["table"]))
+            from reticent.tasks.recoding import Alphabet
+
+            people = made.training(found.tables["table"])
+            made.mechanism.fitting(Alphabet.of(people.profiles, people.secrets))
         return made
 
     def training(self, table: Bound) -> Training:

@@ -47,8 +47,10 @@ def item_worlds(
 
     ``more`` are other tables; ``listed`` says whether a list of items is one of them.
     """
-    theirs = [(other, "Heat", 1), (other, "Up", 1), ("he", "Alien", 1)]
-    shown = {**more, "people": [you, other, "he"], **({"items": list(ITEMS)} if listed else {})}
+    named = dict.fromkeys((other, "she", "he", "they"))  # each is somebody else
+    other, third = [name for name in named if name != you][:2]
+    theirs = [(other, "Heat", 1), (other, "Up", 1), (third, "Alien", 1)]
+    shown = {**more, "people": [you, other, third], **({"items": list(ITEMS)} if listed else {})}
 
     def tables(rows: Sequence[tuple[str, str, float]]) -> dict[str, Any]:
         held = [*rows, (you, "Up", 1), *theirs]

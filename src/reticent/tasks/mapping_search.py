@@ -143,9 +143,9 @@ class MappingSearch(Mechanism[LearntMapping]):
         from reticent.tasks.learning import learn_mapping
         from reticent.tasks.learnt_mapping import tested
 
-        alphabet, limits = self.alphabet_of(data), self.limits
+        whole, limits = Alphabet.of(data.profiles, data.secrets), self.limits
         learnt = learn_mapping(
-            alphabet,
+            self.fitting(whole),
             limits,
             measure=self.distance,
             columns=self.columns,
@@ -162,7 +162,7 @@ class MappingSearch(Mechanism[LearntMapping]):
             learnt, elsewhere = tested(learnt, *data.others)
         found = LearntMapping.of(
             learnt,
-            counts=Alphabet.of(data.profiles, data.secrets).counts.sum(axis=0),
+            counts=whole.counts.sum(axis=0),
             without_secret=data.without_secret,
             wide=data.wide,
             floored=self.epsilon is not None,
@@ -171,12 +171,11 @@ class MappingSearch(Mechanism[LearntMapping]):
         )
         return Release.by(self, found, source)
 
-    def alphabet_of(self, data: Training) -> Alphabet:
-        """Who has which profile and secret; what no mapping can be learnt from is refused."""
+    def fitting(self, alphabet: Alphabet) -> Alphabet:
+        """Without rare profiles; what no mapping can be learnt from is refused."""
         from reticent.optim.mapping_baselines import MOST_PERFECT
         from reticent.tasks.learning import MOST_FLOORED
 
-        alphabet = Alphabet.of(data.profiles, data.secrets)
         if self.at_least > 1:
             if self.at_least > alphabet.counts.sum(axis=0).max():
                 rule = f"less: no profile is one of so many people. {_WIDER}"

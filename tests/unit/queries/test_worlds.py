@@ -15,7 +15,7 @@ from reticent.queries.cells import cells
 from reticent.queries.run import card_of
 from reticent.queries.worlds import Ready
 from reticent.testing.searched import audit_world
-from tests.unit.queries.test_registry import SAMPLES
+from tests.unit.queries.test_registry import SAMPLES, toml
 
 KINDS = [kind for kind, query in registry.queries().items() if query.worlds is not Query.worlds]
 DRAWS, LOUD = 400, 400
@@ -78,11 +78,21 @@ def test_nothing_loses_more_than_is_claimed(kind) -> None:
 @pytest.mark.audits
 @pytest.mark.parametrize("kind", KINDS)
 def test_too_little_noise_is_found(kind) -> None:
-    """The control: a query at a hundred times its epsilon, held to the promise of one."""
+    """The control: next to no noise, at epsilon 400, held to the promise of epsilon 0.1."""
     case = query_case(Section(asked(kind, LOUD).to_plain()))
-    claims = {unit: Fraction(claim, LOUD) for unit, claim in case.claims.items()}
+    claims = {unit: Fraction(claim, 10 * LOUD) for unit, claim in case.claims.items()}
     found = audit_world(case.draw, case.world, claims, samples=DRAWS, confidence=0.9999)
     assert any(one.audit.violated for one in found.values())
+
+
+@pytest.mark.audits
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_command_verifies_it(cli, tmp_path, monkeypatch, kind) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = {name: value for name, value in asked(kind).to_plain().items() if value is not None}
+    ended = cli("verify", toml("query", {"query": told}), "--draws", "1000", "--json")
+    assert ended.code == 0, ended.err
+    assert (ended.json["name"], ended.json["verdict"]) == (kind, "not refuted")
 
 
 def test_a_query_is_verified_from_a_file(cli, tmp_path) -> None:
@@ -123,4 +133,9 @@ def test_worlds_follow_the_options() -> None:
     assert [one.differs for one in exchanged][:1] == ["one of two items of weight 1"]
     named = rt.Similarity(epsilon=1, pair=("ann", "bob")).worlds()
     assert named[0].first["people"][:2] == ["ann", "bob"]
+    for you in ("she", "he", "they", "you"):  # nobody else's lines may hide what differs
+        for world in rt.Histogram(provider="shop", epsilon=1, person=you).worlds():
+            assert len(set(world.first["people"])) == 3
+            lines = [one["profiles"]["person"].count(you) for one in (world.first, world.second)]
+            assert lines == [2, 1]
     assert len(rt.Counts(epsilon=1, records=10**9).worlds()[0].first["table"]["person"]) < 50
