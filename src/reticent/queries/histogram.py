@@ -9,14 +9,15 @@ in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from reticent.errors import ParameterError, require
-from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
+from reticent.queries.base import Pays, Public, Query, Shape
 from reticent.queries.inputs import CATALOGUE, PEOPLE, PREFERENCES, PROFILES, Input
 from reticent.queries.options import BUDGET, FLAG, NAME, choice, option, perhaps
+from reticent.queries.people import PersonTerms
 from reticent.queries.worlds import ITEMS, World, item_worlds
 from reticent.rational import Number
 
@@ -168,7 +169,7 @@ class Histogram(Query):
 
 
 @dataclass(frozen=True, slots=True)
-class HistogramTerms(Terms):
+class HistogramTerms(PersonTerms):
     """A number for each person and each attribute that is granted."""
 
     query: Histogram
@@ -259,28 +260,21 @@ class HistogramTerms(Terms):
         weighted = self.made.mechanism.exposure.weighted
         return OnCard(withheld=0, public=not weighted, others_change_your_risk=False)
 
-    def payers(self, limit: int | None) -> list[tuple[Payer, int]] | None:
-        """Everybody, with the provider, up to their total with it."""
+    def payer(self, person: str) -> Payer:
+        """Their account with the provider, up to their total with it."""
         from reticent.tasks.histogram import payer_of
 
-        if self.known.names is None:
-            return None
-        nano = self.mechanism.guarantee().overall
-        one = payer_of("", self.wishes, self.query.provider)
-        limits = [most for most in (one.limit, limit) if most is not None]
-        alike = replace(one, limit=min(limits, default=None))
-        return [(replace(alike, subject=name), nano) for name in self.known.names]
+        return payer_of(person, self.wishes, self.query.provider)
 
-    def draw(
-        self, tables: Mapping[str, Any], source: Source, progress: Progress
+    def each(
+        self, tables: Mapping[str, Any], people: Sequence[str], source: Source
     ) -> NDArray[np.float64]:
-        """A row for each person."""
+        """A row of numbers for each person."""
         from reticent.tasks.histogram import possible, released
 
-        held = tables["profiles"]
-        profiles = held.profiles
-        if self.query.person is not None:
-            profiles = profiles.in_catalogue([self.query.person], profiles.items)
+        profiles = tables["profiles"].profiles
+        if people != profiles.people:
+            profiles = profiles.in_catalogue(people, profiles.items)
         values = released(self.made, profiles, self.wishes, self.query.provider, source)
         if not self.query.possible:
             return values

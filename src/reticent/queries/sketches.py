@@ -7,15 +7,16 @@ Not here  the filters (tasks/blip.py), what is read off them (neighbours.py, rec
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import ParameterError, require
-from reticent.queries.base import Answer, Pays, Progress, Public, Query, Shape, Terms
+from reticent.queries.base import Answer, Pays, Public, Query, Shape
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Input
 from reticent.queries.options import BUDGET, at_least, choice, count, option
+from reticent.queries.people import PersonTerms
 from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number, budget
 
@@ -102,7 +103,7 @@ def blip(epsilon: Number, profile_size: int, use: str) -> Blip:
 
 
 @dataclass(frozen=True, slots=True)
-class SketchesTerms(Terms):
+class SketchesTerms(PersonTerms):
     """A row of bits for each person."""
 
     query: Sketches
@@ -119,11 +120,16 @@ class SketchesTerms(Terms):
         """The event of sketches for so many people."""
         return self.mechanism.event(self.known.count or 0, private=source.private)
 
-    def payers(self, limit: int | None) -> list[tuple[Payer, int]] | None:
-        """Everybody."""
-        from reticent.queries.profile_tables import each
+    def payer(self, person: str) -> Payer:
+        """Their account with anybody: sketches are published."""
+        from reticent.tasks.charged import Payer
 
-        return each(self.known, limit, self.mechanism.guarantee().overall)
+        return Payer(subject=person)
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Digits."""
+        return (str,)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -144,9 +150,12 @@ class SketchesTerms(Terms):
 
         return promises.neighbours_sketches(public=declared(self.known))
 
-    def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> list[str]:
+    def each(self, tables: Mapping[str, Any], people: Sequence[str], source: Source) -> list[str]:
         """Hexadecimal digits for each person."""
-        words = self.mechanism.publish(tables["profiles"].profiles, source).words
+        profiles = tables["profiles"].profiles
+        if people != profiles.people:
+            profiles = profiles.in_catalogue(people, profiles.items)
+        words = self.mechanism.publish(profiles, source).words
         return [row.astype("<u8").tobytes().hex() for row in words]
 
     def show(self, kept: list[str]) -> dict[str, str]:
