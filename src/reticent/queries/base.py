@@ -272,6 +272,11 @@ class Query(ABC):
         """
         raise ParameterError("kind", "one whose answers are artefacts", self.kind)
 
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Sequence[Any]]) -> Any:
+        """What ``restore`` takes, from the columns of a folder that was published."""
+        raise ParameterError("kind", "one whose folders are artefacts", cls.kind)
+
     def told_by(self, value: Any) -> Public:
         """What an answer that was read again says is public: whom it is about."""
         return Public()
@@ -322,6 +327,8 @@ class Query(ABC):
         total: Number | None = None,
         key: str | None = None,
         source: Source | None = None,
+        out: str | Path | None = None,
+        processes: int | None = None,
     ) -> Answer:
         """Release an answer about ``data``: a file, a frame, columns by name, or several of these.
 
@@ -331,6 +338,11 @@ class Query(ABC):
         ``data_set`` or to each person, up to ``total`` if you give one, and the same ``key``
         repeats its answer at no further charge. Without a ledger it is yours to count what was
         lost.
+
+        With ``out``, named .parquet, an answer for each person or pair is a folder of Parquet files
+        that is there whole or not at all. What is a map over people is then streamed, from files or
+        folders of any size, by all cores or so many ``processes``; if it is broken off, the same
+        call goes on where it stopped.
         """
         from reticent.queries.run import release
 
@@ -345,6 +357,8 @@ class Query(ABC):
             total=total,
             key=key,
             source=source,
+            out=out,
+            processes=processes,
         )
 
 

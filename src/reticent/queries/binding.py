@@ -87,6 +87,10 @@ class Given:
         given = self if inputs is None else replace(self, inputs=inputs)
         return given._read(known, _by_table(given.inputs, self.columns, strict=True), public=False)
 
+    def columns_of(self, table: str, inputs: Mapping[str, Input]) -> Mapping[str, str]:
+        """The columns that were said for roles of one table."""
+        return _by_table(inputs, self.columns, strict=True).get(table, {})
+
     def _read(
         self, known: Mapping[str, Any], chosen: Mapping[str, Mapping[str, str]], *, public: bool
     ) -> dict[str, Any]:
@@ -249,10 +253,12 @@ def _lines(path: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    """The column of each role that is there."""
-    spelt = {name.strip().casefold(): name for name in held.names}
-    require(len(spelt) == len(held.names), "data", "others", "columns of different names")
+def find_roles(
+    called: str, names: Sequence[str], table: Table, chosen: Mapping[str, str]
+) -> dict[str, str]:
+    """The column of each role that is there, by the names of columns alone."""
+    spelt = {name.strip().casefold(): name for name in names}
+    require(len(spelt) == len(names), "data", "others", "columns of different names")
     found: dict[str, str] = {}
     for role, about in table.roles.items():
         wanted = [chosen[role]] if role in chosen else [role, *about.aliases]
@@ -262,16 +268,22 @@ def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str,
         if known:
             found[role] = known[0]
         elif role in chosen:
-            raise TableError(held.called, f"has no column called {chosen[role].strip()!r}")
-    left = [name for name in held.names if name not in found.values()]
+            raise TableError(called, f"has no column called {chosen[role].strip()!r}")
+    left = [name for name in names if name not in found.values()]
     for role, about in table.roles.items():
         if role not in found and about.sole and len(left) == 1:
             found[role] = left.pop()
     for role, about in table.roles.items():
         if about.required and role not in found:
-            raise TableError(held.called, f"has no column called {role!r}: {_say(role)}")
+            raise TableError(called, f"has no column called {role!r}: {_say(role)}")
     if len(set(found.values())) < len(found):
-        raise TableError(held.called, "has one column for two roles: name them apart")
+        raise TableError(called, "has one column for two roles: name them apart")
+    return found
+
+
+def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """The cells of each role that is there."""
+    found = find_roles(held.called, held.names, table, chosen)
     read = {role: held.cells(name, table.roles[role].cells) for role, name in found.items()}
     if table.others is None:
         return read
