@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -179,6 +179,12 @@ class Terms(ABC):
     @abstractmethod
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """What was shown, as rows in canonical order."""
+
+    def tables(self, kept: Any) -> Iterable[Any]:
+        """The answer as Arrow tables, in the order of its rows; no person is in two of them."""
+        from reticent.queries.publish import as_table
+
+        yield as_table(self, self.show(kept))
 
     def plain(self, value: Any) -> Any:
         """What was shown, as JSON holds it."""

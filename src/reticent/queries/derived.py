@@ -13,10 +13,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import ParameterError, require
 from reticent.queries.base import Answer, Pays, Progress, Public, Query, Terms
+from reticent.queries.folders import placed
 
 if TYPE_CHECKING:
     from reticent.guarantees.card import Card
@@ -81,6 +83,7 @@ def derive(
     given: Mapping[str, object],
     progress: Progress,
     command: str | None,
+    out: str | Path | None = None,
 ) -> Answer:
     """An answer at no cost; ``given`` are arguments that only a release which costs may take."""
     for name, value in given.items():
@@ -88,8 +91,9 @@ def derive(
     if not isinstance(terms, DerivedTerms):
         raise TypeError(f"the terms of {query.kind} are not derived")
     kept = terms.derive(tables, progress)
-    value, notes = terms.show(kept), terms.notes(kept)
-    return Answer(query, value, _card(terms, command), "0", notes=notes, terms=terms)
+    card, notes = _card(terms, command), terms.notes(kept)
+    value = placed(query, terms, kept, card, None, None if out is None else Path(out))
+    return Answer(query, value, card, "0", notes=notes, terms=terms)
 
 
 def _card(terms: DerivedTerms, command: str | None) -> Card:

@@ -17,7 +17,7 @@ from reticent.errors import MissingExtra
 from reticent.queries.folders import Folder
 
 if TYPE_CHECKING:
-    from reticent.queries.base import Answer
+    from reticent.queries.base import Answer, Terms
 
 SCHEMA = "answer/1"
 
@@ -55,20 +55,20 @@ def as_json(answer: Answer) -> str:
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
-def as_table(answer: Answer) -> Any:
+def as_table(terms: Terms, value: Any) -> Any:
     """The rows as an Arrow table; types follow from the terms, as every answer has its columns."""
     arrow = import_module("pyarrow")
-    rows = answer.terms.rows(answer.value)
-    columns = [arrow.array([row[j] for row in rows]) for j in range(len(answer.terms.columns))]
+    rows = terms.rows(value)
+    columns = [arrow.array([row[j] for row in rows]) for j in range(len(terms.columns))]
     blank = [arrow.types.is_null(column.type) for column in columns]  # nothing but withheld cells
     held = [c.cast(arrow.string()) if b else c for c, b in zip(columns, blank, strict=True)]
-    return arrow.table(held, names=list(answer.terms.columns))
+    return arrow.table(held, names=list(terms.columns))
 
 
 def as_parquet(answer: Answer) -> bytes:
     """The rows in one file."""
     packed = io.BytesIO()
-    import_module("pyarrow.parquet").write_table(as_table(answer), packed)
+    import_module("pyarrow.parquet").write_table(as_table(answer.terms, answer.value), packed)
     return packed.getvalue()
 
 

@@ -26,6 +26,7 @@ from reticent.noise import Source
 from reticent.queries.base import Answer, Pays, Query, Shape, Terms
 from reticent.queries.binding import Given
 from reticent.queries.derived import derive
+from reticent.queries.folders import check_free, placed
 from reticent.queries.people import PersonTerms
 from reticent.queries.plans import Plan, plan_of
 from reticent.rational import Number, budget
@@ -107,8 +108,6 @@ def release(
         with nullcontext() if ledger is None else _opened(ledger) as opened:
             return stream.released(opened, key, principal, limit)
     else:
-        from reticent.queries.folders import check_free
-
         rule = "left out: there is one answer and no row for each person or pair"
         require(query.shape is not Shape.WHOLE, "out", str(out), rule)
         check_free(Path(out))
@@ -116,27 +115,18 @@ def release(
     if query.paid_by(given.held) is Pays.NOBODY:
         kept: dict[str, object] = {"ledger": ledger, "data_set": data_set, "total": total}
         unused = {**kept, "key": key, "source": source}
-        return _placed(derive(query, terms, tables, unused, told.progress, told.command), out)
+        return derive(query, terms, tables, unused, told.progress, told.command, out)
     source = Source.system() if source is None else source
     told.agree(plan_of(query, terms))
-    ready = _Ready(query, terms, tables, source, told)
+    ready = _Ready(query, terms, tables, source, told, None if out is None else Path(out))
     if ledger is None:
-        return _placed(ready.answer(ready.draw(), None), out)
+        return ready.answer(ready.draw(), None)
     with _opened(ledger) as book:
         due = payers_of(query, terms, given.held, data_set, total)
         if not due:  # nothing is released that nobody pays for
             raise ParameterError("data", "with people who can be charged", "others")
         own = new_key() if key is None else key
-        return _placed(ready.charged(book, due, own, principal, columns), out)
-
-
-def _placed(answer: Answer, out: str | Path | None) -> Answer:
-    """The answer, in a folder if one is asked for."""
-    if out is None:
-        return answer
-    from reticent.queries.folders import write_folder
-
-    return replace(answer, value=write_folder(answer, Path(out)))
+        return ready.charged(book, due, own, principal, columns)
 
 
 def read_all(query: Query, data: Any) -> tuple[Terms, dict[str, Any]]:
@@ -233,6 +223,7 @@ class _Ready:
     tables: Mapping[str, Any]
     source: Source
     told: Told
+    out: Path | None = None
 
     @property
     def event(self) -> Event:
@@ -252,7 +243,8 @@ class _Ready:
     ) -> Answer:
         made = self.card(None) if card is None else card
         spent = "0" if replayed else show_nano(self.terms.words().charge)
-        value, notes = self.terms.show(kept), self.terms.notes(kept)
+        value = placed(self.query, self.terms, kept, made, key, self.out)
+        notes = self.terms.notes(kept)
         return Answer(self.query, value, made, spent, key, replayed, notes, terms=self.terms)
 
     def charged(
