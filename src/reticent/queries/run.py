@@ -25,7 +25,7 @@ from reticent.ledger import Ledger, open_ledger
 from reticent.noise import Source
 from reticent.queries.base import Answer, Pays, Query, Shape, Terms
 from reticent.queries.binding import Given
-from reticent.queries.derived import derive
+from reticent.queries.derived import DerivedTerms, derive, refuse_costs
 from reticent.queries.folders import check_free, placed
 from reticent.queries.people import PersonTerms
 from reticent.queries.plans import Plan, plan_of
@@ -107,15 +107,19 @@ def release(
         limit = limit_of(query, data_set, total)
         with nullcontext() if ledger is None else _opened(ledger) as opened:
             return stream.released(opened, key, principal, limit)
+    elif isinstance(terms, DerivedTerms) and terms.artefact:
+        from reticent.queries.row_batches import release_rows
+
+        refuse_costs(ledger=ledger, data_set=data_set, total=total, key=key, source=source)
+        return release_rows(query, terms, given, public, Path(out), processes, told)
     else:
         rule = "left out: there is one answer and no row for each person or pair"
         require(query.shape is not Shape.WHOLE, "out", str(out), rule)
         check_free(Path(out))
     terms, tables = _informed(query, terms, given, public)
     if query.paid_by(given.held) is Pays.NOBODY:
-        kept: dict[str, object] = {"ledger": ledger, "data_set": data_set, "total": total}
-        unused = {**kept, "key": key, "source": source}
-        return derive(query, terms, tables, unused, told.progress, told.command, out)
+        refuse_costs(ledger=ledger, data_set=data_set, total=total, key=key, source=source)
+        return derive(query, terms, tables, told.progress, told.command, out)
     source = Source.system() if source is None else source
     told.agree(plan_of(query, terms))
     ready = _Ready(query, terms, tables, source, told, None if out is None else Path(out))

@@ -79,7 +79,7 @@ class Stream:
     ) -> Answer:
         """The answer; the same key goes on with a release that was broken off."""
         name, table = streamed(self.query, self.public)
-        with _files(self.given.held[name], self.out) as files:
+        with files_of(self.given.held[name], self.out) as files:
             found = self._columns(name, table, files[0])
             return self._run(name, table, files, found, book, key, principal, limit)
 
@@ -154,7 +154,7 @@ class Stream:
 
 
 @contextmanager
-def _files(held: Any, out: Path) -> Iterator[list[Path]]:
+def files_of(held: Any, out: Path) -> Iterator[list[Path]]:
     """The files of a table; what is in memory lies in one beside the output meanwhile.
 
     Only its owner may read that. It is named by what is in it, so that a release that was broken

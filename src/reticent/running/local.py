@@ -19,7 +19,6 @@ from reticent.errors import ParameterError, require
 from reticent.guarantees import Event
 from reticent.ledger import Ledger
 from reticent.noise import Source
-from reticent.rational import whole
 from reticent.running import declaring, gathering, inputs
 from reticent.running.arranging import Arranged, arrange
 from reticent.running.drawing import Told, charges_in, draw_piece, keep, people_in
@@ -34,7 +33,7 @@ from reticent.running.staging import (
     shown_before,
     write_whole,
 )
-from reticent.running.workers import Workers
+from reticent.running.workers import Workers, processes_for
 from reticent.tasks.batched import Batched, arrow
 from reticent.tasks.charged import LIBRARY
 
@@ -106,7 +105,7 @@ def run(
         ledger,
         source,
         rows,
-        _count(processes),
+        processes_for(processes),
         principal,
         progress,
         ordered(people, "people"),
@@ -114,12 +113,6 @@ def run(
         describe,
     )
     return run_.whole(given)
-
-
-def _count(processes: int | None) -> int:
-    if processes is None:
-        return len(os.sched_getaffinity(0))
-    return whole(processes, "processes", least=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

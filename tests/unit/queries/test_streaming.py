@@ -270,3 +270,44 @@ def test_a_folder_of_sketches_is_an_artefact(tmp_path, small) -> None:
         rt.Neighbours(k=2).release({"sketches": out})
     with pytest.raises(ArtefactError, match="no folder that"):
         rt.Neighbours(k=2).release({"sketches": tmp_path})
+
+
+@pytest.fixture(scope="module")
+def tree():
+    told = {
+        "columns": {"age": {"bounds": [0, 100], "bins": 4}, "pet": {"categories": ["cat", "dog"]}},
+        "target": {"classes": ["no", "yes"]},
+    }
+    rows = {"age": [20, 70, 55, 30] * 40, "pet": ["cat", "dog"] * 80, "votes": ["no", "yes"] * 80}
+    asked = rt.Tree(epsilon=50, target="votes", declare=told, max_depth=2)
+    return asked.release(rows, source=Source.seeded(1))
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("form", ["csv", "parquet", "frame"])
+def test_predictions_keep_the_order_of_rows(tree, form, named, tmp_path, small) -> None:
+    rows = {"pet": ["cat", "dog", None, "owl", "dog"], "age": [20, 70, 30, None, 71]}
+    if named:
+        rows["id"] = ["e", "b", "a", "9", "b"]
+    held = pandas.DataFrame(rows)
+    if form == "csv":
+        held.to_csv(tmp_path / "r.csv", index=False)
+        held = tmp_path / "r.csv"
+    if form == "parquet":
+        (tmp_path / "some").mkdir()
+        for part, (first, last) in enumerate(((0, 3), (3, 5))):
+            path = tmp_path / "some" / f"{part}.parquet"
+            held.iloc[first:last].to_parquet(path, row_group_size=2, index=False)
+        held = tmp_path / "some"
+    query, out = rt.Predict(proba=True), tmp_path / "o.parquet"
+    plain = query.release({"tree": tree, "rows": pandas.DataFrame(rows)})
+    found = query.release({"tree": tree, "rows": held}, out=out, processes=1)
+    table = parquet.read_table(out)
+    assert table.column_names == list(plain.terms.columns)
+    assert [tuple(row.values()) for row in table.to_pylist()] == plain.terms.rows(plain.value)
+    assert (found.value.people, found.spent) == (5, "0")
+    assert found.card.to_json() == plain.card.to_json()
+    with pytest.raises(StagingError, match="there already"):
+        query.release({"tree": tree, "rows": held}, out=out)
+    with pytest.raises(ParameterError, match="key must be left out"):
+        query.release({"tree": tree, "rows": held}, out=tmp_path / "p.parquet", key="k")
