@@ -51,7 +51,8 @@ def public() -> dict[str, Any]:
 @cache
 def job() -> HistogramBatches:
     """From batch to batch, without files."""
-    return HistogramBatches.of(*public().values(), PROVIDER)
+    held = public()
+    return HistogramBatches.of(held["catalogue"], held["preferences"], PROVIDER)
 
 
 def batch(first: int, people: int, seed: int = 0) -> Any:

@@ -10,7 +10,7 @@ cells is read as its column is declared.
 
 from __future__ import annotations
 
-from collections.abc import KeysView, Mapping, Sequence
+from collections.abc import Collection, KeysView, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,7 +139,7 @@ def _by_table(
 
 def read_table(table: Table, name: str, held: Any, chosen: Mapping[str, str]) -> Bound:
     """A table whose columns are known by their roles."""
-    columns = _columns(name, table, held)
+    columns = _columns(name, table, held, chosen)
     return Bound(columns.called, _roles(columns, table, chosen), len(columns))
 
 
@@ -208,20 +208,33 @@ def _one(cell: Any) -> Any:
     return None if isinstance(cell, (list, tuple, dict, np.ndarray)) else cell
 
 
-def _columns(name: str, table: Table, held: Any) -> _Columns:
+def _file(table: Table, path: Path, chosen: Mapping[str, str]) -> _Columns:
+    """The columns of a file that are needed, and the names of all."""
+    seen: list[str] = []
+
+    def needed(names: Sequence[str]) -> Collection[str]:
+        seen.extend(names)
+        if table.others is not None:
+            return names
+        return set(find_roles(path.name, names, table, chosen).values())
+
+    if path.name.casefold().endswith(".parquet"):
+        from importlib import import_module
+
+        whole = import_module("pyarrow.parquet").ParquetDataset(path)
+        wanted = list(needed(whole.schema.names))
+        return _Columns(path.name, seen, Frame.of(whole.read(columns=wanted)))
+    roles = list(table.roles)
+    if path.suffix.casefold() == ".txt" and len(roles) == 1:  # a name in each line
+        return _Columns(path.name, roles, {roles[0]: _lines(path)}, untyped=True)
+    people = read_people(path, empty=True, wanted=needed)  # whether anybody is in it may be private
+    return _Columns(path.name, seen, people.columns, untyped=True)
+
+
+def _columns(name: str, table: Table, held: Any, chosen: Mapping[str, str]) -> _Columns:
     """What a file, a frame, a mapping of columns or one column alone holds."""
     if isinstance(held, (str, Path)):
-        path = Path(held)
-        if path.name.casefold().endswith(".parquet"):
-            from importlib import import_module
-
-            frame = Frame.of(import_module("pyarrow.parquet").read_table(path))
-            return _Columns(path.name, [str(one) for one in frame.names], frame)
-        needed = list(table.roles)
-        if path.suffix.casefold() == ".txt" and len(needed) == 1:  # a name in each line
-            return _Columns(path.name, needed, {needed[0]: _lines(path)}, untyped=True)
-        people = read_people(path, empty=True)  # whether anybody is in it may be private
-        return _Columns(path.name, list(people.columns), people.columns, untyped=True)
+        return _file(table, Path(held), chosen)
     if isinstance(held, Mapping):
         lengths = {len(cells) for cells in held.values()}
         require(len(lengths) == 1, "data", "others", "columns of one length")
