@@ -26,7 +26,7 @@ from reticent.noise import Source
 from reticent.queries.base import Answer, Pays, Query, Shape, Terms
 from reticent.queries.binding import Given
 from reticent.queries.derived import DerivedTerms, derive, refuse_costs
-from reticent.queries.folders import check_free, placed
+from reticent.queries.folders import check_free
 from reticent.queries.people import PersonTerms
 from reticent.queries.plans import Plan, plan_of
 from reticent.rational import Number, budget
@@ -115,20 +115,26 @@ def release(
     else:
         rule = "left out: there is one answer and no row for each person or pair"
         require(query.shape is not Shape.WHOLE, "out", str(out), rule)
-        check_free(Path(out))
+        if query.paid_by(given.held) is Pays.NOBODY:
+            check_free(Path(out))
     terms, tables = _informed(query, terms, given, public)
     if query.paid_by(given.held) is Pays.NOBODY:
         refuse_costs(ledger=ledger, data_set=data_set, total=total, key=key, source=source)
         return derive(query, terms, tables, told.progress, told.command, out)
     source = Source.system() if source is None else source
     told.agree(plan_of(query, terms))
-    ready = _Ready(query, terms, tables, source, told, None if out is None else Path(out))
+    ready = _Ready(query, terms, tables, source, told)
+    if out is not None:
+        from reticent.queries.alone import WholeJob, into_folder
+
+        due = _due(query, terms, given.held, data_set, total)
+        job = WholeJob(query, terms, tables, columns or {}, due, ready.event, told.progress)
+        with nullcontext() if ledger is None else _opened(ledger) as opened:
+            return into_folder(job, Path(out), source, opened, key, principal, told)
     if ledger is None:
         return ready.answer(ready.draw(), None)
     with _opened(ledger) as book:
-        due = payers_of(query, terms, given.held, data_set, total)
-        if not due:  # nothing is released that nobody pays for
-            raise ParameterError("data", "with people who can be charged", "others")
+        due = _due(query, terms, given.held, data_set, total)
         own = new_key() if key is None else key
         return ready.charged(book, due, own, principal, columns)
 
@@ -149,6 +155,19 @@ def _informed(
     """
     tables = public | given.private(public, query.reads(public))
     return terms.informed(query, query.facts(tables)), tables
+
+
+def _due(
+    query: Query,
+    terms: Terms,
+    held: Mapping[str, Any],
+    data_set: str | None,
+    total: Number | None,
+) -> list[tuple[Payer, int]]:
+    due = payers_of(query, terms, held, data_set, total)
+    if not due:  # nothing is released that nobody pays for
+        raise ParameterError("data", "with people who can be charged", "others")
+    return due
 
 
 def payers_of(
@@ -194,6 +213,12 @@ def _opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Led
     return ledger() if callable(ledger) else nullcontext(ledger)
 
 
+def asked_of(query: Query, columns: Mapping[str, str], tables: Mapping[str, Any]) -> str:
+    """What is asked, with all that is public and decides the answer: a key is good for no other."""
+    public = {n: one.decides(tables[n]) for n, one in query.inputs.items() if n in tables}
+    return canonical([query.to_plain(), dict(sorted(columns.items())), public])
+
+
 def card_of(
     terms: Terms,
     event: Event,
@@ -227,7 +252,6 @@ class _Ready:
     tables: Mapping[str, Any]
     source: Source
     told: Told
-    out: Path | None = None
 
     @property
     def event(self) -> Event:
@@ -247,8 +271,7 @@ class _Ready:
     ) -> Answer:
         made = self.card(None) if card is None else card
         spent = "0" if replayed else show_nano(self.terms.words().charge)
-        value = placed(self.query, self.terms, kept, made, key, self.out)
-        notes = self.terms.notes(kept)
+        value, notes = self.terms.show(kept), self.terms.notes(kept)
         return Answer(self.query, value, made, spent, key, replayed, notes, terms=self.terms)
 
     def charged(
@@ -267,13 +290,7 @@ class _Ready:
             self.told.charged(key)
             return self.draw(), self.card(most_spent(book, payers)).to_json()
 
-        public = {
-            name: one.decides(self.tables[name])
-            for name, one in self.query.inputs.items()
-            if name in self.tables
-        }
-        roles = dict(sorted((columns or {}).items()))
-        asked = canonical([self.query.to_plain(), roles, public])
+        asked = asked_of(self.query, columns or {}, self.tables)
         try:
             found = answer_once(
                 self.event,
