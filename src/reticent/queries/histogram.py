@@ -17,6 +17,7 @@ from reticent.errors import ParameterError, require
 from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.inputs import CATALOGUE, PEOPLE, PREFERENCES, PROFILES, Input
 from reticent.queries.options import BUDGET, FLAG, NAME, choice, option, perhaps
+from reticent.queries.trials import Comparison, Trial, points
 from reticent.queries.worlds import ITEMS, World, item_worlds
 from reticent.rational import Number
 
@@ -31,8 +32,11 @@ if TYPE_CHECKING:
     from reticent.preferences import Grant, Preferences
     from reticent.queries.plans import Details
     from reticent.tasks.charged import Payer
+    from reticent.tasks.comparing import Curves
 
 GOALS = ("mse", "mae", "mael")
+USUAL = "0.01:10:log"
+"""Budgets that are compared, besides the one that is granted."""
 _SHARING = ("0.05", "0.1", "0.2", "0.4", "0.8", "1.6")  # epsilons of the picture
 
 
@@ -60,6 +64,16 @@ class Histogram(Query):
         "plot": "Draw the noise of each attribute here, .svg.",
         "sharing": "Draw the error against epsilon here, .svg.",
     }
+
+    attack_reads: ClassVar[tuple[str, ...]] = ("catalogue",)
+    comparison: ClassVar[Comparison] = Comparison(
+        compared=None,
+        swept=None,
+        reads=("catalogue", "preferences"),
+        methods=("shared-at-best", "scaled-alike", "one-for-all", "added-up"),
+        unused=("person", "possible", "own_device"),
+        runs=None,
+    )
 
     provider: str = option("Who gets it.", NAME, default="anyone")
     epsilon: Number | None = option(
@@ -149,6 +163,21 @@ class Histogram(Query):
             require(self.person in (public.names or ()), "person", self.person, rule)
         return replace(public, count=1, names=[self.person])
 
+    def curves(self, tables: Mapping[str, Any], trial: Trial) -> Curves:
+        """Errors by how the provider's budget is shared, from the law of the noise."""
+        from reticent.tasks.comparing_histogram import alike_curves, histogram_curves
+
+        given: Any = {"ways": trial.methods, "progress": trial.progress}
+        usual = trial.at or points(USUAL, "epsilon")
+        if "preferences" not in tables:
+            made = [replace(self, epsilon=one).terms(Public(tables=tables)).made for one in usual]
+            return alike_curves(tables["catalogue"], made, **given)
+        plan = replace(self, epsilon=None).terms(Public(tables=tables)).made
+        sizes = trial.at or sorted({*usual, plan.epsilon})
+        found = histogram_curves(tables["catalogue"], plan, epsilons=sizes, **given)
+        granted = f"the preferences grant epsilon {float(plan.epsilon):g}"
+        return replace(found, notes=(*found.notes, granted))
+
     def worlds(self) -> tuple[World, ...]:
         """An item of a person; without an epsilon there are none, as only preferences limit it."""
         if self.epsilon is None:
@@ -157,6 +186,43 @@ class Histogram(Query):
         more = {"catalogue": catalogue}
         you = self.person or "you"
         return item_worlds(you, exchanged=self.replace, more=more, listed=False)
+
+    def attacked(self, tables: Mapping[str, Any]) -> tuple[World, ...]:
+        """With a catalogue, the item of it that loses most; else as in ``worlds``."""
+        catalogue = tables.get("catalogue")
+        if catalogue is None or self.epsilon is None or self.replace:
+            return self.worlds()
+        from reticent.tasks.item_attack import most_exposed
+
+        (item,) = most_exposed(self._attacked_terms(catalogue))
+        you = self.person or "you"
+        shown = {"catalogue": catalogue, "people": [you]}
+        first, second = (
+            {"profiles": {"person": [you] * len(items), "item": items}, **shown}
+            for items in ([item], [])
+        )
+        return (World(f"item {item}", first, second),)
+
+    def best_guess(self, world: World) -> float | None:
+        """The best test about one item, to many digits; none where items are exchanged."""
+        from reticent.data.catalogue import Catalogue
+        from reticent.queries.profile_tables import read_catalogue_of
+        from reticent.tasks.item_attack import attack_item
+
+        if self.replace or self.possible:
+            return None
+        catalogue = world.first["catalogue"]
+        if not isinstance(catalogue, Catalogue):
+            catalogue = read_catalogue_of("catalogue", catalogue)
+        item = world.first["profiles"]["item"][0]
+        terms = self._attacked_terms(catalogue)
+        return attack_item(terms, item, weight=world.weight).best.guess
+
+    def _attacked_terms(self, catalogue: Any) -> Any:
+        """The plan, as attacks on items take it."""
+        from reticent.tasks.terms import HistogramTerms as PublicTerms
+
+        return PublicTerms(self.terms(Public(tables={"catalogue": catalogue})).made)
 
     def facts(self, tables: Mapping[str, Any]) -> Public:
         """Who there is; to ask for one person is to declare them, with or without lines."""

@@ -16,6 +16,7 @@ from reticent.errors import ParameterError, require
 from reticent.queries.base import Answer, Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Input
 from reticent.queries.options import BUDGET, at_least, choice, count, option
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number, budget
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from reticent.tasks.blip import Blip
     from reticent.tasks.blip import Sketches as Published
     from reticent.tasks.charged import Payer
+    from reticent.tasks.comparing import Curves
 
 LOAD = 100
 """Bits for each item of a profile, where single items are read off: 1 in 100 others looks held."""
@@ -50,6 +52,10 @@ class Sketches(Query):
         "items": ITEMS,
     }
 
+    comparison: ClassVar[Comparison] = Comparison(
+        reads=(), methods=("neighbours", "items"), unused=("use",), runs=None
+    )
+
     epsilon: Number = option("What an item of weight 1 may lose, in all.", BUDGET)
     profile_size: int = option(SIZE_HELP, count(metavar="N"), default=100)
     use: str = option(
@@ -62,6 +68,21 @@ class Sketches(Query):
     def terms(self, public: Public) -> SketchesTerms:
         """See ``Query``."""
         return SketchesTerms(self, public, blip(self.epsilon, self.profile_size, self.use))
+
+    def usual_method(self) -> str:
+        """What they are made for."""
+        return self.use
+
+    def curves(self, tables: Mapping[str, Any], trial: Trial) -> Curves:
+        """The error of the overlap of two sketches, from the law of the noise."""
+        from reticent.tasks.comparing import chosen_ways
+        from reticent.tasks.comparing_similarity import sketched_curves
+
+        tried = {
+            use: [blip(epsilon, self.profile_size, use) for epsilon in trial.values]
+            for use in chosen_ways(self.comparison.methods, trial.methods)
+        }
+        return sketched_curves(tried, self.profile_size)
 
     def worlds(self) -> tuple[World, ...]:
         """An item of a person."""
