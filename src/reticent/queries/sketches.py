@@ -85,9 +85,7 @@ def blip(epsilon: Number, profile_size: int, use: str) -> Blip:
 class SketchesTerms(ItemsTerms):
     """A row of bits for each person."""
 
-    query: Sketches
-    known: Public
-    mechanism: Blip  # type: ignore[assignment]  # it has all that terms ask for
+    mechanism: Blip  # it has all that terms ask for
     columns: ClassVar[tuple[str, ...]] = ("person", "sketch")
 
     @property
