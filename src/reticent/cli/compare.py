@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -171,8 +170,7 @@ def _values_parameter(query: type[Query], swept: bool) -> inspect.Parameter:
 def _method_parameter(query: type[Query], swept: bool) -> inspect.Parameter:
     names = methods_of(query)
     if swept:
-        words = {word.replace("-", "_"): word for word in names}
-        one: Any = StrEnum("Method", words)
+        one = query_options.one_of(METHOD, names)
         asked = typer.Option("--method", help="Which method.  [default: that of a release]")
         return query_options.parameter("one_method", Annotated[one | None, asked], None)
     told = f"Only these of {', '.join(names)}.  [default: all]"

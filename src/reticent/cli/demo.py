@@ -27,6 +27,7 @@ CARDS = (
     *("profile", "influencers", "percentile", "tree"),
 )
 FORMS = ("json", "html", "txt")
+_ENDINGS = ("", ".lock", "-wal", "-shm")  # of the files of a ledger
 STEPS = {
     "preferences": "Preferences: one file, four dials",
     "plan": "Plan: what each release would tell, before anything is read",
@@ -67,6 +68,8 @@ def demo(
 
     if seed is not None:
         talk(f"not private: seeded with {seed}; who knows the seed can take the noise away")
+        for ending in _ENDINGS:  # its people have the same names each time, and so the same budgets
+            (directory / f"{LEDGER}{ending}").unlink(missing_ok=True)
     with opened(str(directory / LEDGER)) as ledger:
         tour = Tour(folder=directory, ledger=ledger, fast=fast, seed=seed)
         steps = _run(tour)
@@ -158,7 +161,7 @@ def _own() -> set[str]:
     from reticent.cli.demo_tour import LEDGER, PREFERENCES, REPORT, RUNS
 
     cards = {f"{name}.{form}" for name in CARDS for form in FORMS}
-    kept = {f"{LEDGER}{ending}" for ending in ("", ".lock", "-wal", "-shm")}
+    kept = {f"{LEDGER}{ending}" for ending in _ENDINGS}
     return cards | kept | {PREFERENCES, REPORT, RUNS} | {f"{RUNS}/{name}.json" for name in STEPS}
 
 
@@ -172,7 +175,7 @@ def _prepare(directory: Path) -> None:
         what = f"{directory} cannot be made a directory"
         raise Failure(what, why=reason(error), next_command=again) from None
     if found - _own():
-        why = "the demo overwrites nothing but its own files"  # and adds to its ledger
+        why = "the demo overwrites nothing but its own files"
         raise Failure(f"{directory} holds other files", why=why, next_command=again)
 
 

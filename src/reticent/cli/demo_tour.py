@@ -73,13 +73,15 @@ class Tour:
     ledger: Ledger
     fast: bool = False
     seed: int | None = None
-    name: str = field(default_factory=lambda: f"tour {new_key()}")
+    name: str = ""
     cards: dict[str, Card] = field(default_factory=dict)
     _seeded: Source | None = None
     _people: Table | None = None
 
     def __post_init__(self) -> None:
         self._seeded = None if self.seed is None else Source.seeded(self.seed)
+        called = new_key() if self.seed is None else f"of seed {self.seed}"
+        self.name = self.name or f"tour {called}"
 
     def source(self) -> Source:
         """For one release: a new one of the operating system, or the one that was seeded."""

@@ -87,11 +87,16 @@ def _listed(kind: OptionKind) -> bool:
     return bool(kind.choices) or kind.flag
 
 
+def one_of(name: str, choices: Iterable[str]) -> Any:
+    """The type of a word among these; of any text, if there are none."""
+    words = {word.replace("-", "_"): word for word in choices}
+    return StrEnum(name.title(), words) if words else str
+
+
 def _hint(one: Option) -> Any:
     if one.kind.flag:
         return bool
-    words = {word.replace("-", "_"): word for word in one.kind.choices}
-    hint: Any = StrEnum(one.name.title(), words) if words else str
+    hint = one_of(one.name, one.kind.choices)
     return hint if one.required or one.default is not None else hint | None
 
 

@@ -9,15 +9,16 @@ in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from reticent.errors import ParameterError, require
-from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
+from reticent.queries.base import Pays, Public, Query, Shape
 from reticent.queries.inputs import CATALOGUE, PEOPLE, PREFERENCES, PROFILES, Input
 from reticent.queries.options import BUDGET, FLAG, NAME, choice, option, perhaps
-from reticent.queries.trials import Comparison, Trial, points
+from reticent.queries.people import PersonTerms
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import ITEMS, World, item_worlds
 from reticent.rational import Number
 
@@ -31,12 +32,11 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.preferences import Grant, Preferences
     from reticent.queries.plans import Details
+    from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
     from reticent.tasks.comparing import Curves
 
 GOALS = ("mse", "mae", "mael")
-USUAL = "0.01:10:log"
-"""Budgets that are compared, besides the one that is granted."""
 _SHARING = ("0.05", "0.1", "0.2", "0.4", "0.8", "1.6")  # epsilons of the picture
 
 
@@ -165,18 +165,9 @@ class Histogram(Query):
 
     def curves(self, tables: Mapping[str, Any], trial: Trial) -> Curves:
         """Errors by how the provider's budget is shared, from the law of the noise."""
-        from reticent.tasks.comparing_histogram import alike_curves, histogram_curves
+        from reticent.queries.evaluate.histograms import sharing_curves
 
-        given: Any = {"ways": trial.methods, "progress": trial.progress}
-        usual = trial.at or points(USUAL, "epsilon")
-        if "preferences" not in tables:
-            made = [replace(self, epsilon=one).terms(Public(tables=tables)).made for one in usual]
-            return alike_curves(tables["catalogue"], made, **given)
-        plan = replace(self, epsilon=None).terms(Public(tables=tables)).made
-        sizes = trial.at or sorted({*usual, plan.epsilon})
-        found = histogram_curves(tables["catalogue"], plan, epsilons=sizes, **given)
-        granted = f"the preferences grant epsilon {float(plan.epsilon):g}"
-        return replace(found, notes=(*found.notes, granted))
+        return sharing_curves(self, tables, trial)
 
     def worlds(self) -> tuple[World, ...]:
         """An item of a person; without an epsilon there are none, as only preferences limit it."""
@@ -189,40 +180,17 @@ class Histogram(Query):
 
     def attacked(self, tables: Mapping[str, Any]) -> tuple[World, ...]:
         """With a catalogue, the item of it that loses most; else as in ``worlds``."""
-        catalogue = tables.get("catalogue")
-        if catalogue is None or self.epsilon is None or self.replace:
+        if "catalogue" not in tables or self.epsilon is None or self.replace:
             return self.worlds()
-        from reticent.tasks.item_attack import most_exposed
+        from reticent.queries.evaluate.histograms import exposed_world
 
-        (item,) = most_exposed(self._attacked_terms(catalogue))
-        you = self.person or "you"
-        shown = {"catalogue": catalogue, "people": [you]}
-        first, second = (
-            {"profiles": {"person": [you] * len(items), "item": items}, **shown}
-            for items in ([item], [])
-        )
-        return (World(f"item {item}", first, second),)
+        return (exposed_world(self, tables["catalogue"]),)
 
     def best_guess(self, world: World) -> float | None:
-        """The best test about one item, to many digits; none where items are exchanged."""
-        from reticent.data.catalogue import Catalogue
-        from reticent.queries.profile_tables import read_catalogue_of
-        from reticent.tasks.item_attack import attack_item
+        """That of the best test about one item; not known where items are exchanged."""
+        from reticent.queries.evaluate.histograms import best_guess
 
-        if self.replace or self.possible:
-            return None
-        catalogue = world.first["catalogue"]
-        if not isinstance(catalogue, Catalogue):
-            catalogue = read_catalogue_of("catalogue", catalogue)
-        item = world.first["profiles"]["item"][0]
-        terms = self._attacked_terms(catalogue)
-        return attack_item(terms, item, weight=world.weight).best.guess
-
-    def _attacked_terms(self, catalogue: Any) -> Any:
-        """The plan, as attacks on items take it."""
-        from reticent.tasks.terms import HistogramTerms as PublicTerms
-
-        return PublicTerms(self.terms(Public(tables={"catalogue": catalogue})).made)
+        return None if self.replace or self.possible else best_guess(self, world)
 
     def facts(self, tables: Mapping[str, Any]) -> Public:
         """Who there is; to ask for one person is to declare them, with or without lines."""
@@ -234,7 +202,7 @@ class Histogram(Query):
 
 
 @dataclass(frozen=True, slots=True)
-class HistogramTerms(Terms):
+class HistogramTerms(PersonTerms):
     """A number for each person and each attribute that is granted."""
 
     query: Histogram
@@ -325,33 +293,48 @@ class HistogramTerms(Terms):
         weighted = self.made.mechanism.exposure.weighted
         return OnCard(withheld=0, public=not weighted, others_change_your_risk=False)
 
-    def payers(self, limit: int | None) -> list[tuple[Payer, int]] | None:
-        """Everybody, with the provider, up to their total with it."""
+    def payer(self, person: str) -> Payer:
+        """Their account with the provider, up to their total with it."""
         from reticent.tasks.histogram import payer_of
 
-        if self.known.names is None:
-            return None
-        nano = self.mechanism.guarantee().overall
-        one = payer_of("", self.wishes, self.query.provider)
-        limits = [most for most in (one.limit, limit) if most is not None]
-        alike = replace(one, limit=min(limits, default=None))
-        return [(replace(alike, subject=name), nano) for name in self.known.names]
+        return payer_of(person, self.wishes, self.query.provider)
 
-    def draw(
-        self, tables: Mapping[str, Any], source: Source, progress: Progress
+    def each(
+        self, tables: Mapping[str, Any], people: Sequence[str], source: Source
     ) -> NDArray[np.float64]:
-        """A row for each person."""
+        """A row of numbers for each person."""
         from reticent.tasks.histogram import possible, released
 
-        held = tables["profiles"]
-        profiles = held.profiles
-        if self.query.person is not None:
-            profiles = profiles.in_catalogue([self.query.person], profiles.items)
+        profiles = tables["profiles"].profiles
+        if people != profiles.people:
+            profiles = profiles.in_catalogue(people, profiles.items)
         values = released(self.made, profiles, self.wishes, self.query.provider, source)
         if not self.query.possible:
             return values
         scales = [float(scale) for scale in self.mechanism.scales]
         return possible(values, scales, self.mechanism.catalogue)
+
+    def batches(self, columns: Mapping[str, str]) -> Batched:
+        """Added up on Arrow's own arrays; numbers that are moved together are not."""
+        from reticent.guarantees import ITEM, ITEM_SUBSTITUTE
+        from reticent.tasks.histogram_arrow import HistogramBatches
+
+        if self.query.possible:
+            return PersonTerms.batches(self, columns)
+        weighted = "weight" in columns
+        self.query._check_weights(weighted)
+        goal: Any = self.query.goal
+        return HistogramBatches.of(
+            self.known.tables["catalogue"],
+            self.wishes,
+            self.query.provider,
+            goal=goal,
+            unit=ITEM_SUBSTITUTE if self.query.replace else ITEM,
+            own=("weights",) if weighted else (),
+            person=columns["person"],
+            items=columns["item"],
+            own_weights=columns.get("weight", "weights"),
+        )
 
     def show(self, kept: NDArray[np.float64]) -> dict[str, dict[str, float]]:
         """Numbers by person and attribute."""

@@ -9,17 +9,21 @@ Bits on average do not add as epsilon does: nobody is charged, each release is r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import ParameterError, require
-from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
+from reticent.queries.base import Pays, Progress, Public, Query, Shape
 from reticent.queries.inputs import MAPPING, PREFERENCES, Cells, Input, Role, Table
 from reticent.queries.options import FLAG, NAME, json_file, option, perhaps
+from reticent.queries.people import PersonTerms
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from reticent.guarantees.card import Preferences as OnCard
     from reticent.guarantees.card import Scope
     from reticent.guarantees.loss_words import LossWords
@@ -28,9 +32,9 @@ if TYPE_CHECKING:
     from reticent.preferences import Preferences
     from reticent.queries.binding import Bound
     from reticent.queries.evaluate.inference_audit import Findings
+    from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
     from reticent.tasks.recoding import Recoding
-    from reticent.tasks.released_store import DrawnProfiles
 
 _PERSON, _ALIAS = "person", "user"
 _WHO = Role(Cells.NAME, "Who it is, named once.", aliases=(_ALIAS,))
@@ -173,8 +177,23 @@ def _names(table: Bound, person: str | None) -> list[str]:
     return sorted(names, key=in_order)
 
 
+@contextmanager
+def _known(table: Bound) -> Iterator[None]:
+    """What a mapping refuses is said of the table."""
+    from reticent.data.interactions import TableError
+
+    try:
+        yield
+    except ParameterError as error:
+        if error.name != "profile":
+            raise
+        why = "the mapping was learnt with --unknown refuse; nothing was released"
+        what = f"holds a profile too far from all that the mapping knows: {why}"
+        raise TableError(table.called, what) from None
+
+
 @dataclass(frozen=True, slots=True)
-class ProfileTerms(Terms):
+class ProfileTerms(PersonTerms):
     """A row of cells of the mapping's columns for each person, or none."""
 
     query: Profile
@@ -248,54 +267,69 @@ class ProfileTerms(Terms):
 
         return kept_limits(self.wishes)
 
-    def payers(self, limit: int | None) -> list[tuple[Payer, int]] | None:
-        """Everybody is noted, with the provider and the mapping, at cost 0."""
+    def payer(self, person: str) -> Payer:
+        """In whose name a draw through this mapping is recorded, with the provider."""
         from reticent.tasks.charged import ANYONE, Payer
 
-        if self.known.names is None:
-            return None
         provider, what = self.query.provider or ANYONE, f"profile: {self.recoding.fingerprint}"
-        nano = self.words().charge
-        return [
-            (Payer(subject=name, provider=provider, what=what), nano) for name in self.known.names
-        ]
+        return Payer(subject=person, provider=provider, what=what)
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Text, as the mapping writes it."""
+        return (str,) * len(self.recoding.columns)
 
     def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> dict[str, Any]:
-        """Cells for each person, none where a profile is withheld."""
-        from reticent.data.interactions import TableError
+        """Cells for each person, none where a profile is withheld; or what they got before."""
+        from reticent.tasks.released_store import DrawnProfiles, ReleasedStore
 
-        table: Bound = tables["table"]
-        try:
-            drawn = self._drawn(table, source)
-        except ParameterError as error:
-            if error.name != "profile":
-                raise
-            why = "the mapping was learnt with --unknown refuse; nothing was released"
-            what = f"holds a profile too far from all that the mapping knows: {why}"
-            raise TableError(table.called, what) from None
+        names = list(self.known.names or ())
+        if self.query.once is None:
+            drawn = DrawnProfiles(self.drawn(tables, names, source))
+        else:
+            store = ReleasedStore(Path(self.query.once))
+            with _known(tables["table"]):
+                drawn = store.draw(self.recoding, self._rows(tables, names), names, source)
         return {
             "profiles": drawn.profiles,
             "repeated": drawn.repeated,
             "elsewhere": drawn.elsewhere,
         }
 
-    def _drawn(self, table: Bound, source: Source) -> DrawnProfiles:
-        """In the order of names."""
+    def each(
+        self, tables: Mapping[str, Any], people: Sequence[str], source: Source
+    ) -> list[list[str] | None]:
+        """Cells for each person, none where a profile is withheld."""
+        from reticent.tasks.released_store import drawn_profiles
+
+        with _known(tables["table"]):
+            return drawn_profiles(self.recoding, self._rows(tables, people), source)
+
+    def batches(self, columns: Mapping[str, str]) -> Batched:
+        """Distinct cells are read once, and profiles leave in their own types."""
+        from reticent.tasks.charged import ANYONE
+        from reticent.tasks.recoding_arrow import ProfileBatches
+
+        rule = "left out: the folder and its key remember what everybody got"
+        require(self.query.once is None, "once", self.query.once, rule)
+        if any(columns.get(name, name) != name for name in self.recoding.columns):
+            return PersonTerms.batches(self, columns)
+        provider = self.query.provider or ANYONE
+        return ProfileBatches(self.recoding, person=columns[_PERSON], provider=provider)
+
+    def _rows(self, tables: Mapping[str, Any], people: Sequence[str]) -> NDArray[Any]:
+        """What these people have, as the mapping reads it."""
         import numpy as np
 
         from reticent.data.people_tables import in_ranges
-        from reticent.tasks.released_store import DrawnProfiles, ReleasedStore, drawn_profiles
 
-        widths, names = self.recoding.widths, list(self.known.names or ())
+        table, widths = tables["table"], self.recoding.widths
         held = [
             in_ranges(table[name], widths[name]) if name in widths else table[name]
             for name in self.recoding.columns
         ]
         places = {name: place for place, name in enumerate(table[_PERSON].tolist())}
-        rows = np.column_stack(held)[[places[name] for name in names]]
-        if self.query.once is None:
-            return DrawnProfiles(drawn_profiles(self.recoding, rows, source))
-        return ReleasedStore(Path(self.query.once)).draw(self.recoding, rows, names, source)
+        return np.column_stack(held)[[places[name] for name in people]]
 
     def show(self, kept: dict[str, Any]) -> dict[str, dict[str, str] | None]:
         """Cells by person and column; None for who is withheld."""

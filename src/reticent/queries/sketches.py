@@ -13,20 +13,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import ParameterError, require
-from reticent.queries.base import Answer, Pays, Progress, Public, Query, Shape, Terms
-from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Input
+from reticent.queries.base import Answer, Public
+from reticent.queries.items import ItemsQuery, ItemsTerms
 from reticent.queries.options import BUDGET, at_least, choice, count, option
 from reticent.queries.trials import Comparison, Trial
-from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number, budget
 
 if TYPE_CHECKING:
+    from reticent.data.profiles import Profiles
     from reticent.guarantees import Event
     from reticent.guarantees.card import Scope
     from reticent.noise import Source
     from reticent.tasks.blip import Blip
     from reticent.tasks.blip import Sketches as Published
-    from reticent.tasks.charged import Payer
     from reticent.tasks.comparing import Curves
 
 LOAD = 100
@@ -35,7 +34,7 @@ SIZE_HELP = "How many items a profile is expected to have. Do not count them."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sketches(Query):
+class Sketches(ItemsQuery):
     """A noisy sketch of each person's items.
 
     Sketches are published once. What is computed from them costs nothing more: neighbours,
@@ -43,14 +42,6 @@ class Sketches(Query):
     """
 
     kind: ClassVar[str] = "sketches"
-    shape: ClassVar[Shape] = Shape.PER_PERSON
-    pays: ClassVar[Pays] = Pays.PERSON
-    counted: ClassVar[str] = "people"
-    inputs: ClassVar[Mapping[str, Input]] = {
-        "profiles": PROFILES,
-        "people": PEOPLE,
-        "items": ITEMS,
-    }
 
     comparison: ClassVar[Comparison] = Comparison(
         reads=(), methods=("neighbours", "items"), unused=("use",), runs=None
@@ -84,16 +75,6 @@ class Sketches(Query):
         }
         return sketched_curves(tried, self.profile_size)
 
-    def worlds(self) -> tuple[World, ...]:
-        """An item of a person."""
-        return item_worlds("you", exchanged=False, more={})
-
-    def facts(self, tables: Mapping[str, Any]) -> Public:
-        """Who there is."""
-        from reticent.queries.profile_tables import everybody
-
-        return everybody(tables)
-
     def restore(self, value: Any) -> dict[str, str]:
         """Names and hexadecimal digits, as long as these options make them."""
         digits = blip(self.epsilon, self.profile_size, self.use).bits // 4
@@ -123,12 +104,10 @@ def blip(epsilon: Number, profile_size: int, use: str) -> Blip:
 
 
 @dataclass(frozen=True, slots=True)
-class SketchesTerms(Terms):
+class SketchesTerms(ItemsTerms):
     """A row of bits for each person."""
 
-    query: Sketches
-    known: Public
-    mechanism: Blip  # type: ignore[assignment]  # it has all that terms ask for
+    mechanism: Blip  # it has all that terms ask for
     columns: ClassVar[tuple[str, ...]] = ("person", "sketch")
 
     @property
@@ -140,18 +119,10 @@ class SketchesTerms(Terms):
         """The event of sketches for so many people."""
         return self.mechanism.event(self.known.count or 0, private=source.private)
 
-    def payers(self, limit: int | None) -> list[tuple[Payer, int]] | None:
-        """Everybody."""
-        from reticent.queries.profile_tables import each
-
-        return each(self.known, limit, self.mechanism.guarantee().overall)
-
     @property
-    def cautions(self) -> tuple[str, ...]:
-        """What counts where there are no weights."""
-        from reticent.queries.profile_tables import unweighted
-
-        return unweighted(self.known)
+    def types(self) -> tuple[type, ...]:
+        """Digits."""
+        return (str,)
 
     @property
     def public(self) -> tuple[str, ...]:
@@ -165,18 +136,10 @@ class SketchesTerms(Terms):
 
         return promises.neighbours_sketches(public=declared(self.known))
 
-    def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> list[str]:
+    def release(self, profiles: Profiles, source: Source) -> list[str]:
         """Hexadecimal digits for each person."""
-        words = self.mechanism.publish(tables["profiles"].profiles, source).words
+        words = self.mechanism.publish(profiles, source).words
         return [row.astype("<u8").tobytes().hex() for row in words]
-
-    def show(self, kept: list[str]) -> dict[str, str]:
-        """Sketches by person."""
-        return dict(zip(self.known.names or (), kept, strict=True))
-
-    def rows(self, value: dict[str, str]) -> list[tuple[Any, ...]]:
-        """One for each person, by name."""
-        return list(value.items())
 
 
 def published(answer: Answer) -> Published:

@@ -78,7 +78,7 @@ def test_python_and_shell_compare_and_sweep_the_same(cli, files, kind) -> None: 
     options = [one.name for one in query.options() if one.name in dropped]
     values = ["--seed", "1", "--runs", "2"] if query.comparison.runs else []
     values += [f"--{varied}", ",".join(map(str, given["values"])), "--json"]
-    words = [*typed(without(query, options), tables), *public, *values]
+    words = [*typed(Typed(query, options), tables), *public, *values]
     ended = cli("compare", kind, *words)
     assert ended.code == 0, ended.err
     plain = compared.fields()
@@ -97,7 +97,7 @@ def usual(query: Query) -> list[str]:
     return ["--method", query.usual_method()] if query.kind == "sketches" else []
 
 
-class without:
+class Typed:
     """A query as it is typed where some options are not asked for."""
 
     def __init__(self, query: Query, dropped: list[str]) -> None:
@@ -182,8 +182,8 @@ def test_a_profile_is_attacked_as_people_are_released() -> None:
     found = rt.Profile().audit({"mapping": mapping, "table": people}, value="high")
     assert found.passed
     assert found.fields()["best_possible"] < 1
+    alike = {**people, "income": ["low"] * len(people["age"])}
     with pytest.raises(NoAttack, match="same income"):
-        alike = {**people, "income": ["low"] * len(people["age"])}
         rt.Profile().audit({"mapping": mapping, "table": alike})
     with pytest.raises(ParameterError, match="data must be a mapping and a table"):
         rt.Profile().audit()

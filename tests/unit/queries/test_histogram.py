@@ -46,7 +46,7 @@ def test_one_person_is_the_mechanism_itself() -> None:
     from reticent.mechanisms import WeightedProfile
 
     held = WeightedProfile.of([1, 1, 0], weights=[1, 0.5, 1])
-    own = plan.mechanism.release(held, Source.seeded(9)).value
+    own = plan.mechanism.release(held, Source.seeded(9).child("ann")).value
     found = released(LINES, rt.Histogram(provider="club", person="ann"))
     assert found == {"ann": dict(zip(("Crime", "Drama"), own.tolist(), strict=True))}
 
@@ -60,6 +60,7 @@ def test_everybody_is_the_batch() -> None:
         plan=plan,
         weights=[1, 0.5, 1, 1, 1],
         source=Source.seeded(9),
+        people=lambda: ["ann", "bob", "cid"],
     ).values
     found = released(LINES)
     assert list(found) == ["ann", "bob", "cid"]

@@ -20,6 +20,7 @@ from reticent.noise import Source
 from reticent.queries import publish
 from reticent.tasks import released_store
 from reticent.tasks.hidden_secrets import NotHidden
+from reticent.tasks.recoding_arrow import ProfileBatches
 from reticent.tasks.recoding_files import MappingError, recoding_from_json, recoding_to_json
 from reticent.tasks.released_store import StoreError
 
@@ -35,21 +36,21 @@ KINDS = [  # profiles that the mapping changes often, each into several others
 ]
 NAMES = ["eve", "10", "ann", "9", "bob", "cid", "dan", "fay", "gus", "hal", "ida", "100"]
 PEOPLE = [(name, *KINDS[place % 6]) for place, name in enumerate(NAMES)]
-GOLDEN = {  # as the command that this query replaced drew them, from the same source
-    "9": ("30-44", "town", "2-3"),
-    "10": ("30-44", "country", "2-3"),
-    "100": ("45-64", "country", "0-1"),
-    "ann": ("65 or older", "town", "4 or more"),
+GOLDEN = {  # a stream of their own for each person, from the same source
+    "9": ("65 or older", "country", "4 or more"),
+    "10": ("30-44", "town", "0-1"),
+    "100": ("45-64", "town", "0-1"),
+    "ann": ("65 or older", "town", "0-1"),
     "bob": ("65 or older", "town", "0-1"),
-    "cid": ("45-64", "town", "0-1"),
-    "dan": ("18-29", "town", "4 or more"),
+    "cid": ("45-64", "country", "0-1"),
+    "dan": ("18-29", "town", "0-1"),
     "eve": ("18-29", "town", "0-1"),
-    "fay": ("18-29", "country", "2-3"),
-    "gus": ("30-44", "town", "2-3"),
-    "hal": ("65 or older", "country", "4 or more"),
+    "fay": ("30-44", "town", "0-1"),
+    "gus": ("45-64", "town", "2-3"),
+    "hal": ("65 or older", "country", "2-3"),
     "ida": ("65 or older", "country", "2-3"),
 }
-ALONE = {"ann": ("45-64", "town", "2-3")}  # and one person by herself
+ALONE = {"ann": GOLDEN["ann"]}  # whoever else is drawn for
 WISHES = """
 version = 1
 [providers."club"]
@@ -78,17 +79,23 @@ def cells(value) -> dict:
     return {name: None if told is None else tuple(told.values()) for name, told in value.items()}
 
 
-def test_everybody_is_drawn_as_before(recoding) -> None:
+def test_everybody_is_drawn_in_the_order_of_names(recoding) -> None:
     answer = released(recoding, source=Source.seeded(7))
     assert cells(answer.value) == GOLDEN
     assert list(answer.value) == list(GOLDEN)  # in the order of names
     assert list(answer.value["9"]) == list(COLUMNS)
     lines = publish.as_csv(answer).splitlines()
     assert lines[0] == "person,age group,home,evenings out"
-    assert lines[2] == "10,30-44,country,2-3"
+    assert lines[2] == "10,30-44,town,0-1"
 
 
-def test_one_person_is_drawn_as_before(recoding) -> None:
+def test_everybody_is_drawn_as_batches_draw_them(recoding) -> None:
+    batch = pa.record_batch(table())
+    drawn = ProfileBatches(recoding).draw(batch, Source.seeded(7)).batch.to_pylist()
+    assert {one.pop("person"): tuple(one.values()) for one in drawn} == GOLDEN
+
+
+def test_one_person_is_drawn_as_among_others(recoding) -> None:
     answer = released(recoding, source=Source.seeded(7), person="ann")
     assert cells(answer.value) == ALONE
     assert answer.card.title == "Profile of ann, hiding household income"
