@@ -34,6 +34,7 @@ SAMPLES: dict[str, list[Scope]] = {
         for weighted in YES_NO
         for model in ("local", "central")
     ],
+    "items": [promises.items(public=public) for public in PUBLIC],
     "mapping": [promises.mapping("income")],
     "neighbours_direct": [
         promises.neighbours_direct(norms=norms, public=public, one=10**9, others=9 * 10**9)
@@ -142,7 +143,9 @@ def test_a_copied_sentence_is_found(tmp_path: Path) -> None:
 
 
 def test_every_promise_is_tried() -> None:
-    assert set(promises.__all__) == SAMPLES.keys() | {"UNPROTECTED_ITEMS", "public_lists"}
+    assert set(promises.__all__) == SAMPLES.keys() | {
+        *("UNPROTECTED_ITEMS", "about", "public_lists", "restated"),
+    }
 
 
 @pytest.mark.parametrize("name", SAMPLES)

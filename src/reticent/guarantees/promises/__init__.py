@@ -18,6 +18,7 @@ from reticent.guarantees.promises.profiles import (
     UNPROTECTED_ITEMS,
     behind_recommendations,
     histogram,
+    items,
     neighbours_direct,
     neighbours_gossip,
     neighbours_sketches,
@@ -30,6 +31,7 @@ from reticent.guarantees.promises.service import (
     service_profile,
     service_similarity,
 )
+from reticent.guarantees.promises.stated import about, restated
 from reticent.guarantees.promises.tables import (
     counts,
     mapping,
@@ -42,6 +44,7 @@ from reticent.guarantees.promises.tables import (
 
 __all__ = [
     "UNPROTECTED_ITEMS",
+    "about",
     "behind_recommendations",
     "counts",
     "demo_census",
@@ -49,6 +52,7 @@ __all__ = [
     "demo_similarity",
     "demo_top_nodes",
     "histogram",
+    "items",
     "mapping",
     "neighbours_direct",
     "neighbours_gossip",
@@ -59,6 +63,7 @@ __all__ = [
     "public_lists",
     "quantile",
     "read_off_sketches",
+    "restated",
     "service_histogram",
     "service_profile",
     "service_similarity",
