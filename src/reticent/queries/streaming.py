@@ -166,7 +166,8 @@ def files_of(held: Any, out: Path) -> Iterator[list[Path]]:
         return
     home = out.absolute().with_name(f".{out.name}.given")
     table = _as_arrow(held)
-    home.mkdir(mode=0o700, exist_ok=True)
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(mode=0o700)  # by nobody else
     try:
         path = home / "table.parquet"
         import_module("pyarrow.parquet").write_table(table, path)

@@ -23,7 +23,7 @@ from reticent.queries.card_checks import recomputed
 from reticent.running import inputs
 from reticent.running.staging import Staging, StagingError
 
-from .test_person_batches import CASES, LINES, ROLES, lists
+from .test_person_batches import CASES, LINES, ROLES, Spent, lists
 
 SEED = Source.seeded(3)
 
@@ -113,6 +113,39 @@ def test_the_card_is_that_of_the_release_in_memory(case, tmp_path) -> None:
     told = publish.fields(streamed)["value"]
     assert (told["out"], told["people"]) == (str(out), len(in_memory(case)))
     assert publish.as_text(streamed) == [f"{told['people']} people: {out}"]
+
+
+@pytest.mark.parametrize("case", ["histogram", "sketches"])
+def test_a_row_for_each_person_is_read_in_memory_and_streamed(case, tmp_path) -> None:
+    """Lists called items and weights are found; who has an empty one is there."""
+    query, public, _, _ = CASES[case]
+    rows = {
+        "person": ["ann", "bob", "zoe"],
+        "items": [["Heat", "Up"], ["7"], []],
+        "weights": [[0.5, 1.0], [0.25], []],
+    }
+    parquet.write_table(pa.table(rows), tmp_path / "r.parquet")
+    found = []
+    for held in (tmp_path / "r.parquet", pa.table(rows), polars.DataFrame(rows)):
+        plain = query.release({"profiles": held, **public}, source=SEED)
+        out = tmp_path / f"{len(found)}.parquet"
+        query.release({"profiles": held, **public}, source=SEED, out=out, processes=1)
+        found += [rows_of(out), [list(row) for row in plain.terms.rows(plain.value)]]
+    assert [row[0] for row in found[0]] == rows["person"]
+    assert all(one == found[0] for one in found)
+    heavy = pa.table({**rows, "weights": [[1, 1], [1], []]})
+    full = query.release({"profiles": heavy, **public}, source=SEED)
+    assert [list(row) for row in full.terms.rows(full.value)] != found[0]
+
+
+def test_a_query_of_ones_own_is_streamed(tmp_path, small) -> None:
+    lines = {"person": ["a", "b", "a", "c"] * 5, "price": [3, 4, 5, 6] * 5}
+    plain = Spent().release({"table": lines}, source=SEED)
+    given = {"ledger": tmp_path / "l.db", "out": tmp_path / "o.parquet", "processes": 1}
+    placed = Spent().release({"table": lines}, source=SEED, **given)
+    own = [[name, *(one or [None, None])] for name, one in zip("abc", plain.value, strict=True)]
+    assert rows_of(placed.value.path) == own
+    assert spent(tmp_path / "l.db") == dict.fromkeys("abc", 10**9)
 
 
 def spent(path: Path) -> dict[str, int]:
