@@ -7,7 +7,7 @@ Not here  the filters (tasks/blip.py), what is read off them (neighbours.py, rec
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
