@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from reticent.queries.worlds import World
     from reticent.rational import Number
     from reticent.tasks.charged import Payer
+    from reticent.tasks.scattering import Scatter
 
 Progress = Callable[[float], object]
 """Told the share of the work that is done, from 0 to 1."""
@@ -160,6 +161,10 @@ class Terms(ABC):
     def scope(self) -> Scope:
         """Whom it protects, against whom, and against whom not."""
 
+    def scattered(self, scatter: Scatter) -> Terms:
+        """The same, whose heavy work ``scatter`` shares out, if there is any that it could."""
+        return self
+
     @abstractmethod
     def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> Any:
         """The answer, sealed: in a form that a ledger can keep; it is shown by ``show``."""
@@ -171,6 +176,10 @@ class Terms(ABC):
     @abstractmethod
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """What was shown, as rows in canonical order."""
+
+    def of_rows(self, rows: Sequence[tuple[Any, ...]]) -> Any:
+        """What was shown, from its rows, where others derive from it."""
+        raise ParameterError("answer", "one that others derive from", self.what)
 
     def plain(self, value: Any) -> Any:
         """What was shown, as JSON holds it."""

@@ -10,6 +10,7 @@ cells is read as its column is declared.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import KeysView, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,13 +31,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+class Condensable(ABC):
+    """A table on other machines, which bring equal rows together before they are read here."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """Of its columns."""
+
+    @abstractmethod
+    def distinct_rows(self, columns: Sequence[str]) -> tuple[Any, NDArray[np.int64]]:
+        """The distinct rows of some columns as a frame, in one order, and how often each occurs."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Bound:
-    """A table whose columns are known by their roles: numbers as floats, names as text or None."""
+    """A table whose columns are known by their roles: numbers as floats, names as text or None.
+
+    ``times`` says how often each row occurs, where equal rows were brought together. Rows of a
+    table that is not ``numbered`` have no order of their own.
+    """
 
     called: str
     columns: Mapping[str, NDArray[Any]]
     rows: int
+    times: NDArray[np.int64] | None = None
+    numbered: bool = True
 
     def __len__(self) -> int:
         return self.rows
@@ -49,6 +71,13 @@ class Bound:
 
     def __contains__(self, role: str) -> bool:
         return role in self.columns
+
+    def repeated(self) -> Bound:
+        """Each row as often as it occurs."""
+        if self.times is None:
+            return self
+        columns = {role: np.repeat(cells, self.times) for role, cells in self.columns.items()}
+        return replace(self, columns=columns, rows=int(self.times.sum()), times=None)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -76,6 +105,10 @@ class Given:
             require(name not in self.held, name, "given twice", "given once")
         return replace(self, held={**self.held, **more})
 
+    def without(self, name: str) -> Given:
+        """As if this input had not been given."""
+        return replace(self, held={n: one for n, one in self.held.items() if n != name})
+
     def public(self) -> dict[str, Any]:
         """What is public, read; terms may use it. Roles that are not known may be known later."""
         return self._read({}, _by_table(self.inputs, self.columns, strict=False), public=True)
@@ -86,6 +119,10 @@ class Given:
         """The rest, read; ``known`` is what is public, ``inputs`` those that it has added to."""
         given = self if inputs is None else replace(self, inputs=inputs)
         return given._read(known, _by_table(given.inputs, self.columns, strict=True), public=False)
+
+    def chosen(self, inputs: Mapping[str, Input]) -> dict[str, dict[str, str]]:
+        """The columns that were said to play roles of these inputs, by input."""
+        return _by_table(inputs, self.columns, strict=True)
 
     def _read(
         self, known: Mapping[str, Any], chosen: Mapping[str, Mapping[str, str]], *, public: bool
@@ -135,8 +172,15 @@ def _by_table(
 
 def read_table(table: Table, name: str, held: Any, chosen: Mapping[str, str]) -> Bound:
     """A table whose columns are known by their roles."""
+    if isinstance(held, Condensable):
+        roles = column_of_roles(table, name, held.names, chosen)
+        frame, times = held.distinct_rows(list(roles.values()))
+        columns = _Columns(name, list(roles.values()), Frame.of(frame))
+        found = Bound(name, _read(columns, table, roles), len(times), times, numbered=False)
+        return found if table.condensed else found.repeated()
     columns = _columns(name, table, held)
-    return Bound(columns.called, _roles(columns, table, chosen), len(columns))
+    roles = column_of_roles(table, columns.called, columns.names, chosen)
+    return Bound(columns.called, _read(columns, table, roles), len(columns))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -249,10 +293,12 @@ def _lines(path: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    """The column of each role that is there."""
-    spelt = {name.strip().casefold(): name for name in held.names}
-    require(len(spelt) == len(held.names), "data", "others", "columns of different names")
+def column_of_roles(
+    table: Table, called: str, names: Sequence[str], chosen: Mapping[str, str]
+) -> dict[str, str]:
+    """Which of these columns play which roles; others that are read play one of their own name."""
+    spelt = {name.strip().casefold(): name for name in names}
+    require(len(spelt) == len(names), "data", "others", "columns of different names")
     found: dict[str, str] = {}
     for role, about in table.roles.items():
         wanted = [chosen[role]] if role in chosen else [role, *about.aliases]
@@ -262,26 +308,34 @@ def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str,
         if known:
             found[role] = known[0]
         elif role in chosen:
-            raise TableError(held.called, f"has no column called {chosen[role].strip()!r}")
-    left = [name for name in held.names if name not in found.values()]
+            raise TableError(called, f"has no column called {chosen[role].strip()!r}")
+    left = [name for name in names if name not in found.values()]
     for role, about in table.roles.items():
         if role not in found and about.sole and len(left) == 1:
             found[role] = left.pop()
     for role, about in table.roles.items():
         if about.required and role not in found:
-            raise TableError(held.called, f"has no column called {role!r}: {_say(role)}")
+            raise TableError(called, f"has no column called {role!r}: {_say(role)}")
     if len(set(found.values())) < len(found):
-        raise TableError(held.called, "has one column for two roles: name them apart")
-    read = {role: held.cells(name, table.roles[role].cells) for role, name in found.items()}
+        raise TableError(called, "has one column for two roles: name them apart")
     if table.others is None:
-        return read
+        return found
     own = {role.casefold() for role in table.roles}
-    for name in held.names:
-        if name not in found.values():
-            if name.strip().casefold() in own:
-                raise TableError(held.called, f"has a column {name.strip()!r} that is not its role")
-            read[name.strip()] = held.cells(name, table.others)
-    return read
+    for name in [name for name in names if name not in found.values()]:
+        if name.strip().casefold() in own:
+            raise TableError(called, f"has a column {name.strip()!r} that is not its role")
+        found[name.strip()] = name
+    return found
+
+
+def _read(held: _Columns, table: Table, roles: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """The cells of each role."""
+    found = {}
+    for role, name in roles.items():
+        about = table.roles.get(role)
+        cells = table.others if about is None else about.cells
+        found[role] = held.cells(name, cells or Cells.ANY)
+    return found
 
 
 def _say(role: str) -> str:

@@ -40,6 +40,13 @@ class DerivedTerms(Terms):
     """What is public about a derived answer: its parent first."""
 
     __slots__ = ()
+    mapped: ClassVar[str | None] = None
+    """The table that it is a map over the rows of, if it is one."""
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """What the columns of a map hold, after the first: ``float``, ``int`` or ``str``."""
+        return (str,) * (len(self.columns) - 1)
 
     @property
     @abstractmethod
@@ -83,12 +90,28 @@ def derive(
     command: str | None,
 ) -> Answer:
     """An answer at no cost; ``given`` are arguments that only a release which costs may take."""
-    for name, value in given.items():
-        require(value is None, name, "one", "left out: nothing is drawn and nobody is charged")
+    check_unused(given)
     if not isinstance(terms, DerivedTerms):
         raise TypeError(f"the terms of {query.kind} are not derived")
     kept = terms.derive(tables, progress)
-    value, notes = terms.show(kept), terms.notes(kept)
+    return answer_of(query, terms, terms.show(kept), notes=terms.notes(kept), command=command)
+
+
+def check_unused(given: Mapping[str, object]) -> None:
+    """Refuse arguments that only a release which costs may take."""
+    for name, value in given.items():
+        require(value is None, name, "one", "left out: nothing is drawn and nobody is charged")
+
+
+def answer_of(
+    query: Query,
+    terms: DerivedTerms,
+    value: Any,
+    *,
+    notes: tuple[str, ...] = (),
+    command: str | None = None,
+) -> Answer:
+    """What was derived, with the card of its parent."""
     return Answer(query, value, _card(terms, command), "0", notes=notes, terms=terms)
 
 

@@ -9,13 +9,13 @@ A column has a *role*: what the query calls it. Callers say which column plays i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from reticent.errors import require
+from reticent.errors import ParameterError, require
 
 FORMS = ".csv, .csv.gz or .parquet with a header line"
 
@@ -66,6 +66,12 @@ class Input(ABC):
         ``called`` is what the query calls it, ``columns`` has the columns of roles.
         """
 
+    def columns_in(
+        self, called: str, names: Sequence[str], chosen: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Which of these columns play which roles; ``chosen`` are those that somebody named."""
+        raise ParameterError(called, "a table with columns", "another")
+
     def decides(self, read: Any) -> Any:
         """What of a public input decides the answer, as plain data: a key is good for no other.
 
@@ -79,7 +85,8 @@ class Table(Input):
     """The roles of a table's columns; it is read as a ``Bound``.
 
     ``ordered``: the order of its rows decides the answer. ``others``: every column that plays no
-    role is read, too, as these cells and under its own name.
+    role is read, too, as these cells and under its own name. ``condensed``: equal rows may come as
+    one, with how often they occur (``Bound.times``).
     """
 
     help: str
@@ -90,6 +97,7 @@ class Table(Input):
     ordered: bool = False
     rest: str = ""
     others: Cells | None = None
+    condensed: bool = False
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -98,6 +106,14 @@ class Table(Input):
         from reticent.queries.binding import read_table
 
         return read_table(self, called, held, columns)
+
+    def columns_in(
+        self, called: str, names: Sequence[str], chosen: Mapping[str, str]
+    ) -> dict[str, str]:
+        """See ``Input``."""
+        from reticent.queries.binding import column_of_roles
+
+        return column_of_roles(self, called, names, chosen)
 
     def decides(self, read: Any) -> Any:
         """The rows of a public table; each once and in no order, unless that matters."""
@@ -136,6 +152,14 @@ class ProfilesTable(Input):
         from reticent.queries.profile_tables import read
 
         return read(called, held, columns, known)
+
+    def columns_in(
+        self, called: str, names: Sequence[str], chosen: Mapping[str, str]
+    ) -> dict[str, str]:
+        """See ``Input``."""
+        from reticent.queries.profile_tables import columns_in
+
+        return columns_in(called, names, chosen)
 
 
 @dataclass(frozen=True, slots=True)

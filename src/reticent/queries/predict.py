@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from reticent.errors import require
 from reticent.queries.base import Answer, Progress, Public, Shape
 from reticent.queries.derived import DerivedQuery, DerivedTerms, parent_of
 from reticent.queries.inputs import Artefact, Cells, Input, Role, Table
@@ -93,6 +94,7 @@ class PredictTerms(DerivedTerms):
     tree: Answer
     mechanism: Mechanism[Any]
     named: bool
+    mapped: ClassVar[str | None] = "rows"
 
     @property
     def parent(self) -> Answer:
@@ -110,6 +112,14 @@ class PredictTerms(DerivedTerms):
         """The name or number of a row, its class, shares."""
         classes = self.trained.declared.classes if self.query.proba else ()
         return (_ID if self.named else "row", "prediction", *(f"p({label})" for label in classes))
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """A class of the tree, which may be a number, and chances."""
+        kinds = {type(label) for label in self.trained.declared.classes}
+        own = kinds.pop() if len(kinds) == 1 else str
+        shares = len(self.columns) - 2
+        return (own if own in (int, float) else str, *(float,) * shares)
 
     @property
     def what(self) -> str:
@@ -135,6 +145,9 @@ class PredictTerms(DerivedTerms):
         from reticent.queries.tree import cells_of
 
         table, trained = tables["rows"], self.trained
+        named = self.named or table.numbered
+        rule = "with one that plays id, as id=NAME: these rows have no numbers"
+        require(named, "columns", "others", rule)
         held, unknown = [np.full(len(table), "")] * len(trained.declared.columns), []
         for place, column in _used(trained).items():
             held[place] = cells_of(table, column)

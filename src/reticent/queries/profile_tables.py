@@ -8,7 +8,7 @@ nothing was, whoever and whatever has a line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,13 @@ def read(called: str, held: Any, chosen: Mapping[str, str], known: Mapping[str, 
         return Held(called, Profiles.of(who, what, weights, **listed), places[2] is not None)
     lines = Interactions.of(held, columns, **listed, hint=_HINT)
     return Held(called, lines.profiles, weighted=lines.weighted)
+
+
+def columns_in(called: str, names: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
+    """Which of these columns is the person, the item and, if there is one, the weight."""
+    places = find_columns(called, list(names), _columns(chosen), hint=_HINT)
+    found = zip(("person", "item", "weight"), places, strict=True)
+    return {role: names[place] for role, place in found if place is not None}
 
 
 def _listed(cells: Any) -> Any:

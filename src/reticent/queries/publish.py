@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from reticent.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from reticent.queries.base import Answer
+    from reticent.queries.base import Answer, Terms
 
 SCHEMA = "answer/1"
 
@@ -49,15 +49,20 @@ def as_json(answer: Answer) -> str:
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
-def as_parquet(answer: Answer) -> bytes:
-    """The rows as a table; types follow from the terms, since every answer has its columns."""
-    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    rows = answer.terms.rows(answer.value)
-    packed = io.BytesIO()
-    columns = [arrow.array([row[j] for row in rows]) for j in range(len(answer.terms.columns))]
+def as_table(terms: Terms, value: Any) -> Any:
+    """The rows as an Arrow table; types follow from the terms: every answer has its columns."""
+    arrow, rows = import_module("pyarrow"), terms.rows(value)
+    columns = [arrow.array([row[j] for row in rows]) for j in range(len(terms.columns))]
     blank = [arrow.types.is_null(column.type) for column in columns]  # nothing but withheld cells
     held = [c.cast(arrow.string()) if b else c for c, b in zip(columns, blank, strict=True)]
-    parquet.write_table(arrow.table(held, names=list(answer.terms.columns)), packed)
+    return arrow.table(held, names=list(terms.columns))
+
+
+def as_parquet(answer: Answer) -> bytes:
+    """The same, packed."""
+    packed = io.BytesIO()
+    table = as_table(answer.terms, answer.value)
+    import_module("pyarrow.parquet").write_table(table, packed)
     return packed.getvalue()
 
 

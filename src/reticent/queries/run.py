@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reticent.guarantees import Event
     from reticent.guarantees.card import Budget
     from reticent.queries.base import Progress
+    from reticent.tasks.scattering import Scatter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,35 @@ def release(
         people=people, preferences=preferences
     )
     query.check_given(given.held)
-    terms, tables = _read(query, given)
+    return release_given(
+        query,
+        given,
+        ledger=ledger,
+        data_set=data_set,
+        total=total,
+        key=key,
+        source=source,
+        principal=principal,
+        told=told,
+    )
+
+
+def release_given(
+    query: Query,
+    given: Given,
+    *,
+    ledger: Ledger | str | Path | Opening | None,
+    data_set: str | None,
+    total: Number | None,
+    key: str | None,
+    source: Source | None,
+    principal: str = LIBRARY,
+    told: Told = QUIET,
+    scatter: Scatter | None = None,
+) -> Answer:
+    """The same about inputs that were checked; ``scatter`` may share out heavy work."""
+    terms, tables = read_given(query, given)
+    terms = terms if scatter is None else terms.scattered(scatter)
     if query.paid_by(given.held) is Pays.NOBODY:
         kept: dict[str, object] = {"ledger": ledger, "data_set": data_set, "total": total}
         unused = {**kept, "key": key, "source": source}
@@ -95,20 +124,20 @@ def release(
         for name, value in (("key", key), ("total", total)):
             require(value is None, name, "one", "left out where there is no ledger to keep it")
         return ready.answer(ready.draw(), None)
-    with _opened(ledger) as book:
+    with opened(ledger) as book:
         due = payers_of(query, terms, given.held, data_set, total)
         if not due:  # nothing is released that nobody pays for
             raise ParameterError("data", "with people who can be charged", "others")
         own = new_key() if key is None else key
-        return ready.charged(book, due, own, principal, columns)
+        return ready.charged(book, due, own, principal, given.columns)
 
 
 def read_all(query: Query, data: Any) -> tuple[Terms, dict[str, Any]]:
     """Terms and tables of a release, without any."""
-    return _read(query, Given.of(query.reads({}), data, None))
+    return read_given(query, Given.of(query.reads({}), data, None))
 
 
-def _read(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
+def read_given(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
     """What is public first: options that it cannot meet are found before anything private is read.
 
     What private tables say of who there is, if nobody declared it, is public by that.
@@ -150,7 +179,16 @@ def _name(query: Query, held: Mapping[str, Any], data_set: str | None) -> str:
     return str(data_set)
 
 
-def _opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Ledger]:
+def what_decides(query: Query, tables: Mapping[str, Any], columns: Mapping[str, str] | None) -> str:
+    """All that decides an answer besides private data and noise; a key is good for no other."""
+    public = {
+        name: one.decides(tables[name]) for name, one in query.inputs.items() if name in tables
+    }
+    return canonical([query.to_plain(), dict(sorted((columns or {}).items())), public])
+
+
+def opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Ledger]:
+    """A ledger that was given, or the one at an address, which is closed again."""
     if isinstance(ledger, (str, Path)):
         return open_ledger(ledger)
     return ledger() if callable(ledger) else nullcontext(ledger)
@@ -180,6 +218,29 @@ def card_of(
     )
 
 
+def event_of(terms: Terms, tables: Mapping[str, Any], source: Source) -> Event:
+    """The record of a release: private if the noise is, and what was drawn into the data before."""
+    made = terms.event(source)
+    private = all(getattr(table, "private", True) for table in tables.values())
+    return made if private else replace(made, private=False)
+
+
+def answer_of(
+    query: Query,
+    terms: Terms,
+    value: Any,
+    card: Card,
+    *,
+    key: str | None,
+    replayed: bool,
+    paid: bool,
+    notes: tuple[str, ...] = (),
+) -> Answer:
+    """What was shown, and what it cost if it was ``paid`` for now."""
+    spent = show_nano(terms.words().charge) if paid else "0"
+    return Answer(query, value, card, spent, key, replayed, notes, terms=terms)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Ready:
     """A release of which everything public is fixed."""
@@ -193,9 +254,7 @@ class _Ready:
     @property
     def event(self) -> Event:
         """Private if the noise is, and whatever was drawn into the data before."""
-        made = self.terms.event(self.source)
-        private = all(getattr(table, "private", True) for table in self.tables.values())
-        return made if private else replace(made, private=False)
+        return event_of(self.terms, self.tables, self.source)
 
     def draw(self) -> Any:
         return self.terms.draw(self.tables, self.source, self.told.progress)
@@ -214,10 +273,16 @@ class _Ready:
     def answer(
         self, kept: Any, card: Card | None, key: str | None = None, *, replayed: bool = False
     ) -> Answer:
-        made = self.card(None) if card is None else card
-        spent = "0" if replayed else show_nano(self.terms.words().charge)
-        value, notes = self.terms.show(kept), self.terms.notes(kept)
-        return Answer(self.query, value, made, spent, key, replayed, notes, terms=self.terms)
+        return answer_of(
+            self.query,
+            self.terms,
+            self.terms.show(kept),
+            self.card(None) if card is None else card,
+            key=key,
+            replayed=replayed,
+            paid=not replayed,
+            notes=self.terms.notes(kept),
+        )
 
     def charged(
         self,
@@ -235,13 +300,7 @@ class _Ready:
             self.told.charged(key)
             return self.draw(), self.card(most_spent(book, payers)).to_json()
 
-        public = {
-            name: one.decides(self.tables[name])
-            for name, one in self.query.inputs.items()
-            if name in self.tables
-        }
-        roles = dict(sorted((columns or {}).items()))
-        asked = canonical([self.query.to_plain(), roles, public])
+        asked = what_decides(self.query, self.tables, columns)
         try:
             found = answer_once(
                 self.event,

@@ -166,6 +166,10 @@ class SketchesTerms(PersonTerms):
         """One for each person, by name."""
         return list(value.items())
 
+    def of_rows(self, rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
+        """Sketches by person."""
+        return {str(name): sketch for name, sketch in rows}
+
 
 def published(answer: Answer) -> Published:
     """The filters of an answer, to be read."""

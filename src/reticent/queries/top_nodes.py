@@ -7,7 +7,7 @@ Not here  how nodes are chosen (tasks/influence.py).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import require
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.queries.binding import Bound
     from reticent.tasks.influence import Influence
+    from reticent.tasks.scattering import Scatter
 
 CALLED = {"ebc": "egocentric betweenness", "degree": "degree", "triangles": "triangles"}
 UNKNOWN = "not known without the number of nodes, which count would tell"
@@ -140,7 +141,12 @@ class TopNodesTerms(Terms):
     known: Public
     influence: Influence
     mechanism: TopDampened
+    scatter: Scatter | None = None
     columns: ClassVar[tuple[str, ...]] = ("node",)
+
+    def scattered(self, scatter: Scatter) -> TopNodesTerms:
+        """Centralities are computed elsewhere."""
+        return replace(self, scatter=scatter)
 
     @property
     def what(self) -> str:
@@ -186,7 +192,7 @@ class TopNodesTerms(Terms):
     def draw(self, tables: Mapping[str, Bound], source: Source, progress: Progress) -> list[str]:
         """Names in the order of the list of nodes, which says nothing."""
         graph = _graph(tables, list(self.known.names or ()))
-        scored = self.influence.scored(graph, progress)
+        scored = self.influence.scored(graph, progress, self.scatter)
         names = graph.names or ()
         return [str(names[place]) for place in sorted(self.mechanism.release(scored, source).value)]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from reticent.spark.folders import pyspark
 from reticent.spark.workers import in_arrow
 from reticent.tasks.batched import arrow
 
@@ -27,7 +28,8 @@ def batches_of(frame: Any) -> Iterator[Any]:
 def table_of(frame: Any) -> Any:
     """All rows of a frame, of which there must be few enough for a driver."""
     found = list(batches_of(frame))
-    return arrow().Table.from_batches(found) if found else None
+    schema = None if found else pyspark("sql.pandas.types").to_arrow_schema(frame.schema)
+    return arrow().Table.from_batches(found, schema)
 
 
 def _packed(batches: Iterable[Any]) -> Iterator[Any]:

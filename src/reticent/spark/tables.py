@@ -1,0 +1,117 @@
+"""DataFrames as what a query reads: collected in one order, or condensed before that.
+
+Not here  what becomes of rows on the cluster (people.py, pairs.py), roles (queries/binding.py).
+
+A DataFrame has no order: its rows are taken in the order of their cells, so that nothing depends on
+how they lie. An answer about the whole depends on which rows there are and how often, so equal rows
+come to the driver once, with their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reticent.data.labels import in_order
+from reticent.errors import require
+from reticent.queries.base import Answer, Query
+from reticent.queries.binding import Condensable, Given
+from reticent.queries.inputs import Table
+from reticent.spark.collecting import table_of
+from reticent.spark.folders import pyspark, quoted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_COUNT = "count"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SparkTable(Condensable):
+    """A DataFrame."""
+
+    frame: Any
+
+    def __repr__(self) -> str:
+        return "SparkTable()"  # rows are private
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of its columns."""
+        return list(self.frame.columns)
+
+    def distinct_rows(self, columns: Sequence[str]) -> tuple[Any, NDArray[np.int64]]:
+        """Distinct rows as an Arrow table, in the order of their cells, and their numbers."""
+        pyspark()
+        plain = [f"c{place}" for place in range(len(columns))]  # whatever they are called
+        counted = self.frame.select(*map(quoted, columns)).toDF(*plain).groupBy(*plain).count()
+        table = table_of(counted.orderBy(*plain) if plain else counted)
+        times = np.asarray(table.column(_COUNT), dtype=np.int64)
+        return table.drop_columns([_COUNT]).rename_columns(list(columns)), times
+
+    def collected(self, columns: Sequence[str] | None = None) -> Any:
+        """All rows as an Arrow table, in the order of their cells."""
+        pyspark()
+        names = self.names if columns is None else list(columns)
+        plain = [f"c{place}" for place in range(len(names))]
+        rows = self.frame.select(*map(quoted, names)).toDF(*plain).orderBy(*plain)
+        return table_of(rows).rename_columns(names)
+
+
+def is_frame(held: Any) -> bool:
+    """Whether something is a DataFrame of Spark, of this process or of a remote session."""
+    return any(
+        kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
+        for kind in type(held).__mro__
+    )
+
+
+def session_of(data: Any) -> Any:
+    """The session of the first DataFrame among what was given, or the one that is active."""
+    held = list(data.values()) if isinstance(data, Mapping) else [data]
+    values = [one.value if isinstance(one, Answer) else one for one in held]
+    for one in filter(is_frame, values):
+        return one.sparkSession
+    active = pyspark("sql").SparkSession.getActiveSession()
+    require(active is not None, "data", "others", "with a DataFrame of a Spark session")
+    return active
+
+
+def given_of(
+    query: Query, data: Any, columns: Mapping[str, str] | None, large: str, **others: Any
+) -> Given:
+    """What was given for each input; DataFrames of public tables are read, but for a ``large`` one."""
+    inputs, several = query.reads({}), isinstance(data, Mapping)
+    held = {name: _wrapped(one) for name, one in data.items()} if several else _wrapped(data)
+    more = {name: _wrapped(one) for name, one in others.items()}
+    given = Given.of(inputs, held, columns).and_also(**more)
+    query.check_given(given.held)
+    read = {
+        name: one.collected()
+        if isinstance(one, SparkTable) and inputs[name].public and name != large
+        else one
+        for name, one in given.held.items()
+    }
+    return replace(given, held=read)
+
+
+def on_driver(given: Given, *, condensed: bool = False) -> Given:
+    """Without DataFrames: all rows are here; ``condensed`` leaves tables that can be condensed."""
+    held = {
+        name: one.collected()
+        if isinstance(one, SparkTable) and not (condensed and isinstance(given.inputs[name], Table))
+        else one
+        for name, one in given.held.items()
+    }
+    return replace(given, held=held)
+
+
+def _wrapped(held: Any) -> Any:
+    if isinstance(held, Answer) and is_frame(held.value):  # an artefact that Spark released
+        rows = table_of(held.value).to_pylist()
+        own = sorted((tuple(row.values()) for row in rows), key=lambda row: in_order(row[0]))
+        return replace(held, value=held.terms.of_rows(own))
+    return SparkTable(held) if is_frame(held) else held
