@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from reticent.queries.plans import Details, Plan
     from reticent.queries.worlds import World
     from reticent.rational import Number
+    from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
     from reticent.tasks.scattering import Scatter
 
@@ -168,6 +169,13 @@ class Terms(ABC):
     @abstractmethod
     def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> Any:
         """The answer, sealed: in a form that a ledger can keep; it is shown by ``show``."""
+
+    def batches(self, columns: Mapping[str, str]) -> Batched:
+        """The release as a function from Arrow batch to Arrow batch, where it is a map over people.
+
+        ``columns`` has the column of each role of the private table that is read.
+        """
+        raise ParameterError("query", "a map over people", self.what)
 
     @abstractmethod
     def show(self, kept: Any) -> Any:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.preferences import Grant, Preferences
     from reticent.queries.plans import Details
+    from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
 
 GOALS = ("mse", "mae", "mael")
@@ -280,6 +281,28 @@ class HistogramTerms(PersonTerms):
             return values
         scales = [float(scale) for scale in self.mechanism.scales]
         return possible(values, scales, self.mechanism.catalogue)
+
+    def batches(self, columns: Mapping[str, str]) -> Batched:
+        """Added up on Arrow's own arrays; numbers that are moved together are not."""
+        from reticent.guarantees import ITEM, ITEM_SUBSTITUTE
+        from reticent.tasks.histogram_arrow import HistogramBatches
+
+        if self.query.possible:
+            return PersonTerms.batches(self, columns)
+        weighted = "weight" in columns
+        self.query._check_weights(weighted)
+        goal: Any = self.query.goal
+        return HistogramBatches.of(
+            self.known.tables["catalogue"],
+            self.wishes,
+            self.query.provider,
+            goal=goal,
+            unit=ITEM_SUBSTITUTE if self.query.replace else ITEM,
+            own=("weights",) if weighted else (),
+            person=columns["person"],
+            items=columns["item"],
+            own_weights=columns.get("weight", "weights"),
+        )
 
     def show(self, kept: NDArray[np.float64]) -> dict[str, dict[str, float]]:
         """Numbers by person and attribute."""

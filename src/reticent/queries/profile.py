@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.preferences import Preferences
     from reticent.queries.binding import Bound
+    from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
     from reticent.tasks.recoding import Recoding
 
@@ -280,6 +281,18 @@ class ProfileTerms(PersonTerms):
 
         with _known(tables["table"]):
             return drawn_profiles(self.recoding, self._rows(tables, people), source)
+
+    def batches(self, columns: Mapping[str, str]) -> Batched:
+        """Distinct cells are read once, and profiles leave in their own types."""
+        from reticent.tasks.charged import ANYONE
+        from reticent.tasks.recoding_arrow import ProfileBatches
+
+        rule = "left out: the folder and its key remember what everybody got"
+        require(self.query.once is None, "once", self.query.once, rule)
+        if any(columns.get(name, name) != name for name in self.recoding.columns):
+            return PersonTerms.batches(self, columns)
+        provider = self.query.provider or ANYONE
+        return ProfileBatches(self.recoding, person=columns[_PERSON], provider=provider)
 
     def _rows(self, tables: Mapping[str, Any], people: Sequence[str]) -> NDArray[Any]:
         """What these people have, as the mapping reads it."""

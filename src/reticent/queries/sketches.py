@@ -7,26 +7,23 @@ Not here  the filters (tasks/blip.py), what is read off them (neighbours.py, rec
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import ParameterError, require
-from reticent.queries.base import Answer, Pays, Public, Query, Shape
-from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Input
+from reticent.queries.base import Answer, Public
+from reticent.queries.items import ItemsQuery, ItemsTerms
 from reticent.queries.options import BUDGET, at_least, choice, count, option
-from reticent.queries.people import PersonTerms
-from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number, budget
 
 if TYPE_CHECKING:
+    from reticent.data.profiles import Profiles
     from reticent.guarantees import Event
     from reticent.guarantees.card import Scope
     from reticent.noise import Source
     from reticent.tasks.blip import Blip
     from reticent.tasks.blip import Sketches as Published
-    from reticent.tasks.charged import Payer
 
 LOAD = 100
 """Bits for each item of a profile, where single items are read off: 1 in 100 others looks held."""
@@ -34,7 +31,7 @@ SIZE_HELP = "How many items a profile is expected to have. Do not count them."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sketches(Query):
+class Sketches(ItemsQuery):
     """A noisy sketch of each person's items.
 
     Sketches are published once. What is computed from them costs nothing more: neighbours,
@@ -42,14 +39,6 @@ class Sketches(Query):
     """
 
     kind: ClassVar[str] = "sketches"
-    shape: ClassVar[Shape] = Shape.PER_PERSON
-    pays: ClassVar[Pays] = Pays.PERSON
-    counted: ClassVar[str] = "people"
-    inputs: ClassVar[Mapping[str, Input]] = {
-        "profiles": PROFILES,
-        "people": PEOPLE,
-        "items": ITEMS,
-    }
 
     epsilon: Number = option("What an item of weight 1 may lose, in all.", BUDGET)
     profile_size: int = option(SIZE_HELP, count(metavar="N"), default=100)
@@ -63,16 +52,6 @@ class Sketches(Query):
     def terms(self, public: Public) -> SketchesTerms:
         """See ``Query``."""
         return SketchesTerms(self, public, blip(self.epsilon, self.profile_size, self.use))
-
-    def worlds(self) -> tuple[World, ...]:
-        """An item of a person."""
-        return item_worlds("you", exchanged=False, more={})
-
-    def facts(self, tables: Mapping[str, Any]) -> Public:
-        """Who there is."""
-        from reticent.queries.profile_tables import everybody
-
-        return everybody(tables)
 
     def restore(self, value: Any) -> dict[str, str]:
         """Names and hexadecimal digits, as long as these options make them."""
@@ -103,7 +82,7 @@ def blip(epsilon: Number, profile_size: int, use: str) -> Blip:
 
 
 @dataclass(frozen=True, slots=True)
-class SketchesTerms(PersonTerms):
+class SketchesTerms(ItemsTerms):
     """A row of bits for each person."""
 
     query: Sketches
@@ -120,23 +99,10 @@ class SketchesTerms(PersonTerms):
         """The event of sketches for so many people."""
         return self.mechanism.event(self.known.count or 0, private=source.private)
 
-    def payer(self, person: str) -> Payer:
-        """Their account with anybody: sketches are published."""
-        from reticent.tasks.charged import Payer
-
-        return Payer(subject=person)
-
     @property
     def types(self) -> tuple[type, ...]:
         """Digits."""
         return (str,)
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """What counts where there are no weights."""
-        from reticent.queries.profile_tables import unweighted
-
-        return unweighted(self.known)
 
     @property
     def public(self) -> tuple[str, ...]:
@@ -150,25 +116,10 @@ class SketchesTerms(PersonTerms):
 
         return promises.neighbours_sketches(public=declared(self.known))
 
-    def each(self, tables: Mapping[str, Any], people: Sequence[str], source: Source) -> list[str]:
+    def release(self, profiles: Profiles, source: Source) -> list[str]:
         """Hexadecimal digits for each person."""
-        profiles = tables["profiles"].profiles
-        if people != profiles.people:
-            profiles = profiles.in_catalogue(people, profiles.items)
         words = self.mechanism.publish(profiles, source).words
         return [row.astype("<u8").tobytes().hex() for row in words]
-
-    def show(self, kept: list[str]) -> dict[str, str]:
-        """Sketches by person."""
-        return dict(zip(self.known.names or (), kept, strict=True))
-
-    def rows(self, value: dict[str, str]) -> list[tuple[Any, ...]]:
-        """One for each person, by name."""
-        return list(value.items())
-
-    def of_rows(self, rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
-        """Sketches by person."""
-        return {str(name): sketch for name, sketch in rows}
 
 
 def published(answer: Answer) -> Published:

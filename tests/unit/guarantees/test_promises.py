@@ -34,6 +34,7 @@ SAMPLES: dict[str, list[Scope]] = {
         for weighted in YES_NO
         for model in ("local", "central")
     ],
+    "items": [promises.items(public=public) for public in PUBLIC],
     "mapping": [promises.mapping("income")],
     "neighbours_direct": [
         promises.neighbours_direct(norms=norms, public=public, one=10**9, others=9 * 10**9)

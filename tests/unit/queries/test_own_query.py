@@ -8,16 +8,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import reticent as rt
 from reticent.errors import ParameterError
+from reticent.noise import Source
 from reticent.queries import publish, registry
 from reticent.queries.card_checks import recomputed
-from reticent.queries.cells import NO_WORLDS, cells
+from reticent.queries.cells import cells
 
 PAGE = Path(__file__).parents[3] / "CONTRIBUTING.md"
-SAID = ["yes"] * 90 + ["no"] * 9
+LINES = [("person", "item", "weight"), ("ann", "Heat", 1), ("ann", "Up", 0.5), ("bob", "Up", 1)]
 
 
 def examples() -> list[doctest.Example]:
@@ -27,7 +29,7 @@ def examples() -> list[doctest.Example]:
 
 
 @pytest.fixture
-def favourite(monkeypatch):
+def coverage(monkeypatch):
     """The class, registered as the page does it."""
     monkeypatch.setattr(registry, "_added", {})
     registry.queries.cache_clear()
@@ -35,64 +37,68 @@ def favourite(monkeypatch):
     for example in examples():
         mode = "single" if example.want else "exec"
         exec(compile(example.source, "CONTRIBUTING.md", mode), names)
-    yield names["Favourite"]
+    yield names["Coverage"]
     registry.queries.cache_clear()
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch) -> dict[str, Path]:
+def club(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    found = {}
-    for name, head, told in (
-        ("table", "answer", SAID),
-        ("answers", "name", ["yes", "no", "perhaps"]),
-    ):
-        found[name] = tmp_path / f"{name}.csv"
-        with found[name].open("w", newline="") as file:
-            csv.writer(file).writerows([[head], *([cell] for cell in told)])
-    return found
+    with (tmp_path / "club.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(LINES)
+    return tmp_path / "club.csv"
 
 
-def test_it_is_one_of_the_kinds(favourite) -> None:
-    assert registry.query_of("favourite") is favourite
-    told = cells(favourite)
-    assert told["about"] == "The answer that is given most often."
+def test_it_is_one_of_the_kinds(coverage) -> None:
+    assert registry.query_of("coverage") is coverage
+    told = cells(coverage)
+    assert told["about"] == "How much of the catalogue each person has."
     assert told["verbs"]["release"] is told["surfaces"]["Python"] is True
-    assert told["verbs"]["verify"] == NO_WORLDS
+    assert told["verbs"]["verify"] is True
 
 
-def test_it_is_planned_released_charged_and_verified(favourite, files) -> None:
-    query = favourite(epsilon=9)
-    assert query.plan({"answers": files["answers"]}).epsilon == "9"
-    given = {"ledger": "l.db", "data_set": "x", "total": 12}
-    first = query.release(files, key="1", **given)
-    again = query.release(files, key="1", **given)
-    assert (first.value, first.spent, again.replayed) == ("yes", "9", True)
+def test_it_is_planned_released_charged_and_verified(coverage, club) -> None:
+    query = coverage(epsilon=9, size=40)
+    assert query.plan().epsilon == "9"
+    given = {"ledger": "l.db", "total": 12}
+    first = query.release(club, key="1", **given)
+    again = query.release(club, key="1", **given)
+    assert (list(first.value), first.spent, again.replayed) == (["ann", "bob"], "9", True)
     assert publish.as_json(first) == publish.as_json(again)
     assert recomputed(first.card) == []
     with pytest.raises(rt.BudgetExceeded):
-        query.release(files, **given)
+        query.release(club, **given)
 
 
-def test_a_kind_is_registered_once(favourite) -> None:
-    for wrong in (favourite, rt.Quantile, int):
+def test_what_is_released_is_the_share_with_noise_of_its_scale(coverage, club) -> None:
+    query = coverage(epsilon=4, size=10)
+    drawn = [query.release(club, source=Source.seeded(seed)).value for seed in range(400)]
+    for name, share in (("ann", 0.15), ("bob", 0.1)):
+        values = np.array([one[name] for one in drawn])
+        assert abs(values.mean() - share) < 5 * values.std() / 20
+        assert np.abs(values - share).mean() == pytest.approx(1 / 40, rel=0.25)  # S / epsilon
+
+
+def test_a_kind_is_registered_once(coverage) -> None:
+    for wrong in (coverage, rt.Quantile, int):
         with pytest.raises(ParameterError, match="a subclass of Query, of a new kind"):
             rt.register(wrong)
 
 
 def test_what_is_registered_ends_with_the_process() -> None:
-    assert "favourite" not in registry.queries()
+    assert "coverage" not in registry.queries()
 
 
 @pytest.mark.processes
-def test_a_package_of_its_own_makes_it_a_command(files, tmp_path) -> None:
+def test_a_package_of_its_own_makes_it_a_command(club, tmp_path) -> None:
     """Installed as any package is: a module, and an entry point that names the class."""
-    own, said = tmp_path / "own", tmp_path / "own" / "favourites-1.0.dist-info"
+    own, said = tmp_path / "own", tmp_path / "own" / "covering-1.0.dist-info"
     said.mkdir(parents=True)
     declared = [one.source for one in examples() if not one.want and "rt." not in one.source]
-    (own / "favourites.py").write_text("".join(declared))
-    (said / "METADATA").write_text("Metadata-Version: 2.1\nName: favourites\nVersion: 1.0\n")
-    points = "[reticent.queries]\nfavourite = favourites:Favourite\n"
+    declared = [one for one in declared if "Coverage(epsilon=2" not in one and "query." not in one]
+    (own / "covering.py").write_text("".join(declared))
+    (said / "METADATA").write_text("Metadata-Version: 2.1\nName: covering\nVersion: 1.0\n")
+    points = "[reticent.queries]\ncoverage = covering:Coverage\n"
     (said / "entry_points.txt").write_text(points)
     environment = {**os.environ, "PYTHONPATH": str(own)}
 
@@ -101,14 +107,15 @@ def test_a_package_of_its_own_makes_it_a_command(files, tmp_path) -> None:
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
 
     kinds = json.loads(ran("queries", "--json").stdout)["queries"]
-    assert kinds[-1]["query"] == "favourite"
+    assert kinds[-1]["query"] == "coverage"
     assert kinds[-1]["surfaces"]["shell"] is True
-    assert "The answer that is given most often." in ran("release", "favourite", "--help").stdout
-    planned = ran("plan", "favourite", "--epsilon", "9", files["answers"], "--json")
-    assert json.loads(planned.stdout)["epsilon"] == "9"
-    words = ("release", "favourite", files["table"], files["answers"], "--epsilon", "9", "--yes")
-    ended = ran(*words, "--total", "12", "--card", "card.json", "--json")
-    assert json.loads(ended.stdout)["value"] == "yes", ended.stderr
+    about = "How much of the catalogue each person has."
+    assert about in ran("release", "coverage", "--help").stdout
+    options = ("--epsilon", "9", "--size", "40")
+    assert json.loads(ran("plan", "coverage", *options, "--json").stdout)["epsilon"] == "9"
+    words = ("release", "coverage", club, *options, "--yes", "--total", "12")
+    ended = ran(*words, "--card", "card.json", "--json")
+    assert list(json.loads(ended.stdout)["value"]) == ["ann", "bob"], ended.stderr
     assert ran("card", "verify", "card.json").returncode == 0
-    refused = ran(*words, "--total", "12")
+    refused = ran(*words)
     assert (refused.returncode, refused.stdout) == (3, "")

@@ -55,6 +55,19 @@ def histogram(
     )
 
 
+def items(*, public: str) -> Scope:
+    """A value for each person that is drawn from their items by weight.
+
+    ``public`` is what is said about who is in the table.
+    """
+    return Scope(
+        protected=f"everybody in the table, for {_EVERY_ITEM}",
+        observer=ANYONE,
+        not_against=(_HOLDER, public, *COMPARED),
+        model="central",
+    )
+
+
 def profile(secret: str, prior: str, *, unknown: str, own_device: bool) -> Scope:
     """People's profiles through a mapping that hides a secret.
 
