@@ -113,8 +113,9 @@ class PersonBatches:
         lines = lines_of(batch, [name for name in self.columns[1:] if table.several])
         listed = np.empty(len(names), dtype=object)
         listed[:] = names
-        known = {_DECLARED: Bound(_DECLARED, {WHO: listed}, len(names))} if table.several else {}
-        public = {**self.terms.known.tables, **known}
+        public = dict(self.terms.known.tables)
+        if table.several and names:
+            public[_DECLARED] = Bound(_DECLARED, {WHO: listed}, len(names))
         held = table.read(called, lines, self.roles, public)
         entries: Any = []
         if names:

@@ -11,7 +11,7 @@ from typing import Any
 
 from reticent.queries.base import Answer, Query
 from reticent.queries.binding import Given
-from reticent.queries.derived import DerivedTerms, answer_of, check_unused
+from reticent.queries.derived import answer_of, check_unused
 from reticent.queries.inputs import Input
 from reticent.queries.run import release_given
 from reticent.spark.folders import pyspark, quoted
@@ -26,21 +26,21 @@ def release_derived(
 ) -> Answer:
     """Rows as a folder of Parquet files, which must not be there yet."""
     check_unused(unused)
+    terms: Any
     public = given.public()
     mapped = getattr(query.terms(query.facts(public)), "mapped", None)
     if mapped is not None and isinstance(given.held.get(mapped), SparkTable):
         rows, terms = _mapped(query, given, public, mapped)
     else:
-        made = release_given(query, on_driver(given), **dict.fromkeys(unused))
+        nothing: dict[str, Any] = dict.fromkeys(unused)
+        made = release_given(query, on_driver(given), **nothing)
         rows, terms = frame_of(spark, made.terms, made.value), made.terms
     rows.write.mode("error").parquet(out)
     return answer_of(query, terms, spark.read.parquet(out))
 
 
-def _mapped(
-    query: Query, given: Given, public: Mapping[str, Any], name: str
-) -> tuple[Any, DerivedTerms]:
-    """Row by row: each task derives its own."""
+def _mapped(query: Query, given: Given, public: Mapping[str, Any], name: str) -> tuple[Any, Any]:
+    """Rows, derived task by task, and their terms."""
     frame, table = given.held[name].frame, query.reads(public)[name]
     chosen = given.chosen(query.reads(public)).get(name, {})
     roles = table.columns_in(name, frame.columns, chosen)

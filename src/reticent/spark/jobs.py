@@ -37,7 +37,6 @@ class Asked:
     ledger: Ledger | None
     limit: int | None
     source: Source
-    own: tuple[str, ...]
     scatter: SparkScatter
 
     def answer(self, released: Released, terms: Terms) -> Answer:

@@ -11,6 +11,7 @@ two is named first is decided by their names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -42,35 +43,36 @@ def release_pairs(asked: Asked, query: Similarity, frame: Any, tables: Mapping[s
     chosen = asked.given.chosen(query.inputs).get(PAIRS, {})
     pairs = _distinct_pairs(frame, query.inputs[PAIRS].columns_in(PAIRS, frame.columns, chosen))
     counts = _peers(pairs)
-    listed = pairs.selectExpr("count(*)", f"sum(cast(xxhash64({_FIRST}, {_SECOND}) AS decimal))")
+    listed = pairs.selectExpr("count(*)", f"bit_xor(xxhash64({_FIRST}, {_SECOND}))")
     number, digest = listed.first()
     most = counts.selectExpr("max(count)").first()[0] or 0
     terms = query.listed_elsewhere(query.facts(tables), number, most)
     names = {row[PERSON] for row in counts.select(PERSON).toLocalIterator()}
     check_known(names, set(terms.known.names or ()))
     some = compared(tables["profiles"].profiles, names)
-    comparison = terms.mechanism
+    comparison, while_drawn = terms.mechanism, ExitStack()
 
     def drawn() -> Any:
         norms = comparison.release_norms(some, asked.source)
         work = _Scores(comparison, asked.source, terms.columns)
         schema = ", ".join(f"{name} string" for name in terms.columns[:2])
-        with asked.scatter.carried((some, norms)) as carried:
-            return in_arrow(pairs, work.reading(carried), f"{schema}, {terms.columns[2]} double")
+        carried = while_drawn.enter_context(asked.scatter.carried((some, norms)))
+        return in_arrow(pairs, work.reading(carried), f"{schema}, {terms.columns[2]} double")
 
     def charges(held: Any) -> Any:
         return in_arrow(_peers(held), _losses(comparison), f"{PERSON} string, {CHARGE} long")
 
-    released = publish(
-        QueryJob(asked, terms, tables, decides=f"{number} {most} {digest}"),
-        asked.spark,
-        drawn,
-        replace(asked.where, by=(_FIRST, _SECOND)),
-        key=asked.key,
-        ledger=asked.ledger,
-        source=asked.source,
-        charges=charges,
-    )
+    with while_drawn:
+        released = publish(
+            QueryJob(asked, terms, tables, decides=f"{number} {most} {digest}"),
+            asked.spark,
+            drawn,
+            replace(asked.where, by=(_FIRST, _SECOND)),
+            key=asked.key,
+            ledger=asked.ledger,
+            source=asked.source,
+            charges=charges,
+        )
     return asked.answer(released, terms)
 
 

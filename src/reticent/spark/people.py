@@ -39,13 +39,10 @@ def release_people(asked: Asked, terms: PersonTerms, public: Mapping[str, Any]) 
     chosen = asked.given.chosen(query.reads(public)).get(name, {})
     roles = table.columns_in(name, held.names, chosen)
     batches = terms.batches(roles)
-    if asked.own:
-        batches = batches.narrowed(asked.own)  # type: ignore[attr-defined]
     job = PersonJob(asked, terms, public, batches, decides=batches.fingerprint)
 
     def drawn() -> Any:
-        limits = {column: column for column in asked.own}
-        rows = _rows(held.frame, table, {**roles, **limits}, terms.known.names)
+        rows = _rows(held.frame, table, roles, terms.known.names)
         own = rows.select(*map(quoted, batches.columns))
         return in_arrow(own, _drawing(batches, asked.source), _schema(batches, own))
 

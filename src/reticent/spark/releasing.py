@@ -9,7 +9,7 @@ and a seeded source draws the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,6 @@ def release(
     source: Source | None = None,
     out: str | Path | None = None,
     staging: str | Path | None = None,
-    own: Sequence[str] = (),
     shared: str | Path | None = None,
     peers_at_once: int | None = None,
 ) -> Answer:
@@ -59,10 +58,9 @@ def release(
     An answer for each person or pair is written to ``out``, a folder of Parquet files wherever
     Spark can write, and its value is a DataFrame of that folder. The same ``key`` takes up a
     release that was broken off. ``staging`` is a folder for what nobody may see yet, beside ``out``
-    unless you say where. ``own`` are columns, epsilon or budgets, in which people narrow what a
-    histogram may tell of them. ``shared`` is a folder that all machines see, for profiles of some
-    hundred megabytes and more; ``peers_at_once`` makes tasks compare people with so many others at
-    a time, which takes less memory.
+    unless you say where. ``shared`` is a folder that all machines see, for profiles of some hundred
+    megabytes and more; ``peers_at_once`` makes tasks compare people with so many others at a time,
+    which takes less memory.
     """
     pyspark()
     spark = session_of(data)
@@ -72,7 +70,7 @@ def release(
         whole(peers_at_once, "peers_at_once", least=1)
     scatter = SparkScatter(spark, shared, peers_at_once)
     _check_out(query, given, out)
-    charged = {"ledger": ledger, "data_set": data_set, "total": total, "key": key}
+    charged: dict[str, Any] = {"ledger": ledger, "data_set": data_set, "total": total, "key": key}
     if out is None:
         held = on_driver(given, condensed=True)
         return release_given(query, held, source=source, scatter=scatter, **charged)
@@ -91,7 +89,6 @@ def release(
             ledger=book,
             limit=None if total is None else nano_down(budget(total, "total")),
             source=Source.system() if source is None else source,
-            own=tuple(own),
             scatter=scatter,
         )
         return _written(asked, data_set, total)

@@ -83,7 +83,7 @@ def session_of(data: Any) -> Any:
 def given_of(
     query: Query, data: Any, columns: Mapping[str, str] | None, large: str, **others: Any
 ) -> Given:
-    """What was given for each input; DataFrames of public tables are read, but for a ``large`` one."""
+    """What was given for each input; public DataFrames are read, but not a ``large`` one."""
     inputs, several = query.reads({}), isinstance(data, Mapping)
     held = {name: _wrapped(one) for name, one in data.items()} if several else _wrapped(data)
     more = {name: _wrapped(one) for name, one in others.items()}

@@ -259,7 +259,7 @@ class Similarity:
                 progress=progress,
             )
         else:
-            work = _Lists(self, places, norms, own, scatter.peers_at_once)
+            work = _Lists(self, places, norms, own, SCATTERED_ROWS, scatter.peers_at_once)
             peers, scores = work.scattered(profiles, scatter)
         event = self.neighbours_event(len(profiles), k, private=source.private and profiles.private)
         return Neighbours(peers, scores, event, self)
@@ -331,18 +331,19 @@ class _Lists:
     k: int
     norms: NDArray[np.float64]
     source: Source
+    rows: int
     at_once: int | None
 
     def scattered(self, profiles: Profiles, scatter: Scatter) -> tuple[Any, Any]:
         """Everybody's lists: whole blocks of people in each part."""
-        parts = max(-(-len(profiles) // SCATTERED_ROWS), 1)
-        found = scatter(self.part, profiles, parts)
-        return tuple(np.concatenate(side) for side in zip(*found, strict=True))
+        parts = max(-(-len(profiles) // self.rows), 1)
+        peers, scores = zip(*scatter(self.part, profiles, parts), strict=True)
+        return np.concatenate(peers), np.concatenate(scores)
 
     def part(self, profiles: Profiles, part: int) -> tuple[Any, Any]:
         """Those of one part, in its own process."""
         count, step = len(profiles), self.at_once or max(len(profiles), 1)
-        rows = range(part * SCATTERED_ROWS, min((part + 1) * SCATTERED_ROWS, count))
+        rows = range(part * self.rows, min((part + 1) * self.rows, count))
         lists = [
             self.similarity.neighbours_between(
                 profiles,
