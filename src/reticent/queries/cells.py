@@ -13,7 +13,7 @@ LATER = "not from this declaration yet"
 VERBS = ("plan", "release", "compare", "sweep", "verify", "audit")
 SURFACES = ("Python", "shell", "HTTP", "Spark")
 NO_WORLDS = "it brings no small inputs that differ in one unit (worlds)"
-_DONE = frozenset({"plan", "release", "verify", "Python", "shell"})
+_DONE = frozenset({"plan", "release", "verify", "Python", "shell", "Spark"})
 
 
 def cells(query: type[Query]) -> dict[str, Any]:
