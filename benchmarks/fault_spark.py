@@ -147,7 +147,7 @@ def watch(log: str, pause: float, straggler: str) -> None:
     def watched(terms: HistogramTerms, columns: Mapping[str, str]) -> Batched:
         return Watched(true(terms, columns), log, pause, straggler)
 
-    HistogramTerms.batches = watched  # type: ignore[method-assign]
+    HistogramTerms.batches = watched  # type: ignore[method-assign,assignment]
 
 
 def die_at(publishing: Any, moment: str) -> None:

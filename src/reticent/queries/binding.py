@@ -11,7 +11,7 @@ cells is read as its column is declared.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import KeysView, Mapping, Sequence
+from collections.abc import Collection, KeysView, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,9 +120,9 @@ class Given:
         given = self if inputs is None else replace(self, inputs=inputs)
         return given._read(known, _by_table(given.inputs, self.columns, strict=True), public=False)
 
-    def chosen(self, inputs: Mapping[str, Input]) -> dict[str, dict[str, str]]:
-        """The columns that were said to play roles of these inputs, by input."""
-        return _by_table(inputs, self.columns, strict=True)
+    def columns_of(self, table: str, inputs: Mapping[str, Input]) -> Mapping[str, str]:
+        """The columns that were said for roles of one table."""
+        return _by_table(inputs, self.columns, strict=True).get(table, {})
 
     def _read(
         self, known: Mapping[str, Any], chosen: Mapping[str, Mapping[str, str]], *, public: bool
@@ -173,14 +173,9 @@ def _by_table(
 def read_table(table: Table, name: str, held: Any, chosen: Mapping[str, str]) -> Bound:
     """A table whose columns are known by their roles."""
     if isinstance(held, Condensable):
-        roles = column_of_roles(table, name, held.names, chosen)
-        frame, times = held.distinct_rows(list(roles.values()))
-        columns = _Columns(name, list(roles.values()), Frame.of(frame))
-        found = Bound(name, _read(columns, table, roles), len(times), times, numbered=False)
-        return found if table.condensed else found.repeated()
-    columns = _columns(name, table, held)
-    roles = column_of_roles(table, columns.called, columns.names, chosen)
-    return Bound(columns.called, _read(columns, table, roles), len(columns))
+        return _condensed(table, name, held, chosen)
+    columns = _columns(name, table, held, chosen)
+    return Bound(columns.called, _roles(columns, table, chosen), len(columns))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -248,20 +243,33 @@ def _one(cell: Any) -> Any:
     return None if isinstance(cell, (list, tuple, dict, np.ndarray)) else cell
 
 
-def _columns(name: str, table: Table, held: Any) -> _Columns:
+def _file(table: Table, path: Path, chosen: Mapping[str, str]) -> _Columns:
+    """The columns of a file that are needed, and the names of all."""
+    seen: list[str] = []
+
+    def needed(names: Sequence[str]) -> Collection[str]:
+        seen.extend(names)
+        if table.others is not None:
+            return names
+        return set(find_roles(path.name, names, table, chosen).values())
+
+    if path.name.casefold().endswith(".parquet"):
+        from importlib import import_module
+
+        whole = import_module("pyarrow.parquet").ParquetDataset(path)
+        wanted = list(needed(whole.schema.names))
+        return _Columns(path.name, seen, Frame.of(whole.read(columns=wanted)))
+    roles = list(table.roles)
+    if path.suffix.casefold() == ".txt" and len(roles) == 1:  # a name in each line
+        return _Columns(path.name, roles, {roles[0]: _lines(path)}, untyped=True)
+    people = read_people(path, empty=True, wanted=needed)  # whether anybody is in it may be private
+    return _Columns(path.name, seen, people.columns, untyped=True)
+
+
+def _columns(name: str, table: Table, held: Any, chosen: Mapping[str, str]) -> _Columns:
     """What a file, a frame, a mapping of columns or one column alone holds."""
     if isinstance(held, (str, Path)):
-        path = Path(held)
-        if path.name.casefold().endswith(".parquet"):
-            from importlib import import_module
-
-            frame = Frame.of(import_module("pyarrow.parquet").read_table(path))
-            return _Columns(path.name, [str(one) for one in frame.names], frame)
-        needed = list(table.roles)
-        if path.suffix.casefold() == ".txt" and len(needed) == 1:  # a name in each line
-            return _Columns(path.name, needed, {needed[0]: _lines(path)}, untyped=True)
-        people = read_people(path, empty=True)  # whether anybody is in it may be private
-        return _Columns(path.name, list(people.columns), people.columns, untyped=True)
+        return _file(table, Path(held), chosen)
     if isinstance(held, Mapping):
         lengths = {len(cells) for cells in held.values()}
         require(len(lengths) == 1, "data", "others", "columns of one length")
@@ -293,10 +301,10 @@ def _lines(path: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def column_of_roles(
-    table: Table, called: str, names: Sequence[str], chosen: Mapping[str, str]
+def find_roles(
+    called: str, names: Sequence[str], table: Table, chosen: Mapping[str, str]
 ) -> dict[str, str]:
-    """Which of these columns play which roles; others that are read play one of their own name."""
+    """The column of each role that is there, by the names of columns alone."""
     spelt = {name.strip().casefold(): name for name in names}
     require(len(spelt) == len(names), "data", "others", "columns of different names")
     found: dict[str, str] = {}
@@ -318,24 +326,32 @@ def column_of_roles(
             raise TableError(called, f"has no column called {role!r}: {_say(role)}")
     if len(set(found.values())) < len(found):
         raise TableError(called, "has one column for two roles: name them apart")
+    return found
+
+
+def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """The cells of each role that is there."""
+    found = find_roles(held.called, held.names, table, chosen)
+    read = {role: held.cells(name, table.roles[role].cells) for role, name in found.items()}
     if table.others is None:
-        return found
+        return read
     own = {role.casefold() for role in table.roles}
-    for name in [name for name in names if name not in found.values()]:
-        if name.strip().casefold() in own:
-            raise TableError(called, f"has a column {name.strip()!r} that is not its role")
-        found[name.strip()] = name
-    return found
+    for name in held.names:
+        if name not in found.values():
+            if name.strip().casefold() in own:
+                raise TableError(held.called, f"has a column {name.strip()!r} that is not its role")
+            read[name.strip()] = held.cells(name, table.others)
+    return read
 
 
-def _read(held: _Columns, table: Table, roles: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    """The cells of each role."""
-    found = {}
-    for role, name in roles.items():
-        about = table.roles.get(role)
-        cells = table.others if about is None else about.cells
-        found[role] = held.cells(name, cells or Cells.ANY)
-    return found
+def _condensed(table: Table, called: str, held: Condensable, chosen: Mapping[str, str]) -> Bound:
+    """A table of which the columns that are read are here, and equal rows once."""
+    named = list(find_roles(called, held.names, table, chosen).values())
+    wanted = named if table.others is None else held.names
+    frame, times = held.distinct_rows(wanted)
+    read = _roles(_Columns(called, wanted, Frame.of(frame)), table, chosen) if wanted else {}
+    found = Bound(called, read, len(times), times, numbered=False)
+    return found if table.condensed else found.repeated()
 
 
 def _say(role: str) -> str:

@@ -9,7 +9,7 @@ A column has a *role*: what the query calls it. Callers say which column plays i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -31,13 +31,17 @@ class Cells(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """One column. ``sole``: the only column that nothing else claims plays it."""
+    """One column. ``sole``: the only column that nothing else claims plays it.
+
+    ``withholds``: a line in which it is no positive number is as if it were not there.
+    """
 
     cells: Cells
     help: str
     required: bool = True
     aliases: tuple[str, ...] = ()
     sole: bool = False
+    withholds: bool = False
 
 
 class Input(ABC):
@@ -68,11 +72,18 @@ class Input(ABC):
         ``called`` is what the query calls it, ``columns`` has the columns of roles.
         """
 
-    def columns_in(
-        self, called: str, names: Sequence[str], chosen: Mapping[str, str]
+    def find(
+        self,
+        called: str,
+        names: Sequence[str],
+        columns: Mapping[str, str],
+        lists: Collection[str] = (),
     ) -> dict[str, str]:
-        """Which of these columns play which roles; ``chosen`` are those that somebody named."""
-        raise ParameterError(called, "a table with columns", "another")
+        """The column of each role that is there, of a table with columns of these ``names``.
+
+        ``lists`` are those of them that hold lists.
+        """
+        raise ParameterError(called, "a table, which can be read batch by batch", "another")
 
     def decides(self, read: Any) -> Any:
         """What of a public input decides the answer, as plain data: a key is good for no other.
@@ -99,8 +110,8 @@ class Table(Input):
     ordered: bool = False
     rest: str = ""
     others: Cells | None = None
-    condensed: bool = False
     several: bool = False
+    condensed: bool = False
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -110,13 +121,17 @@ class Table(Input):
 
         return read_table(self, called, held, columns)
 
-    def columns_in(
-        self, called: str, names: Sequence[str], chosen: Mapping[str, str]
+    def find(
+        self,
+        called: str,
+        names: Sequence[str],
+        columns: Mapping[str, str],
+        lists: Collection[str] = (),
     ) -> dict[str, str]:
         """See ``Input``."""
-        from reticent.queries.binding import column_of_roles
+        from reticent.queries.binding import find_roles
 
-        return column_of_roles(self, called, names, chosen)
+        return find_roles(called, names, self, columns)
 
     def decides(self, read: Any) -> Any:
         """The rows of a public table; each once and in no order, unless that matters."""
@@ -140,7 +155,10 @@ class ProfilesTable(Input):
             "person": Role(Cells.NAME, "Whose line it is.", aliases=("user",)),
             "item": Role(Cells.NAME, "What they have."),
             "weight": Role(
-                Cells.NUMBER, "How much it may count, 0 to 1; else all of it.", required=False
+                Cells.NUMBER,
+                "How much it may count, 0 to 1; else all of it.",
+                required=False,
+                withholds=True,
             ),
         }
     )
@@ -157,13 +175,17 @@ class ProfilesTable(Input):
 
         return read(called, held, columns, known)
 
-    def columns_in(
-        self, called: str, names: Sequence[str], chosen: Mapping[str, str]
+    def find(
+        self,
+        called: str,
+        names: Sequence[str],
+        columns: Mapping[str, str],
+        lists: Collection[str] = (),
     ) -> dict[str, str]:
         """See ``Input``."""
-        from reticent.queries.profile_tables import columns_in
+        from reticent.queries.profile_tables import find
 
-        return columns_in(called, names, chosen)
+        return find(called, names, columns, lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +282,7 @@ class Artefact(Input):
     roles: Mapping[str, Role] = field(default_factory=dict)
     public: bool = True
     required: bool = True
-    forms: str = ".json"
+    forms: str = ".json or the folder of a release"
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]

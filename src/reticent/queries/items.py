@@ -100,11 +100,6 @@ class ItemsTerms(PersonTerms):
         one = len(self.columns) == 2
         return [(name, cells) if one else (name, *cells) for name, cells in value.items()]
 
-    def of_rows(self, rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
-        """Values by person."""
-        one = len(self.columns) == 2
-        return {str(name): cells[0] if one else cells for name, *cells in rows}
-
 
 def weighted(profiles: Profiles) -> Iterator[WeightedProfile]:
     """Each person's items as mechanisms that stretch take them, one person after another."""

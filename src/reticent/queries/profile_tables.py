@@ -8,7 +8,7 @@ nothing was, whoever and whatever has a line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,11 +69,15 @@ def read(called: str, held: Any, chosen: Mapping[str, str], known: Mapping[str, 
     return Held(called, lines.profiles, weighted=lines.weighted)
 
 
-def columns_in(called: str, names: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
-    """Which of these columns is the person, the item and, if there is one, the weight."""
-    places = find_columns(called, list(names), _columns(chosen), hint=_HINT)
-    found = zip(("person", "item", "weight"), places, strict=True)
-    return {role: names[place] for role, place in found if place is not None}
+def find(
+    called: str, header: Sequence[str], chosen: Mapping[str, str], lists: Collection[str]
+) -> dict[str, str]:
+    """The columns of person, item and weight; of lists also one called weights."""
+    if "weight" not in chosen and "weight" not in header and "weights" in lists:
+        chosen = {**chosen, "weight": "weights"}
+    places = find_columns(called, list(header), _columns(chosen), hint=_HINT)
+    named = zip(("person", "item", "weight"), places, strict=True)
+    return {role: header[place] for role, place in named if place is not None}
 
 
 def _listed(cells: Any) -> Any:

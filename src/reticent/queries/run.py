@@ -23,9 +23,11 @@ from reticent.guarantees import canonical
 from reticent.guarantees.card import Card, make_card
 from reticent.ledger import Ledger, open_ledger
 from reticent.noise import Source
-from reticent.queries.base import Answer, Pays, Query, Terms
+from reticent.queries.base import Answer, Pays, Query, Shape, Terms
 from reticent.queries.binding import Given
-from reticent.queries.derived import derive
+from reticent.queries.derived import DerivedTerms, derive, refuse_costs
+from reticent.queries.folders import check_free, placed
+from reticent.queries.people import PersonTerms
 from reticent.queries.plans import Plan, plan_of
 from reticent.rational import Number, budget
 from reticent.tasks.charged import LIBRARY, Payer, answer_once, most_spent, new_key
@@ -45,7 +47,7 @@ class Told:
     they are charged; ``charged`` is called when the charge is durable and nothing is drawn yet,
     ``repeated`` when this key was answered before; ``refused`` says how a budget that is too small
     is raised. The card has this ``title`` instead of its own, ``command`` is what it says was
-    typed, and ``made`` when.
+    typed, and ``made`` when. ``scatter`` shares out heavy work of a draw.
     """
 
     agree: Callable[[Plan], object] = lambda plan: None
@@ -57,6 +59,12 @@ class Told:
     title: str | None = None
     command: str | None = None
     made: date | None = None
+    scatter: Scatter | None = None
+
+    def card(self, terms: Terms, event: Event, spent: Budget | None) -> Card:
+        """The card of a release on these terms, with what was typed."""
+        about = {"title": self.title, "command": self.command, "made": self.made}
+        return card_of(terms, event, budget=spent, **about)  # type: ignore[arg-type]
 
 
 QUIET = Told()
@@ -76,6 +84,8 @@ def release(
     total: Number | None = None,
     key: str | None = None,
     source: Source | None = None,
+    out: str | Path | None = None,
+    processes: int | None = None,
     principal: str = LIBRARY,
     told: Told = QUIET,
 ) -> Answer:
@@ -84,52 +94,47 @@ def release(
         people=people, preferences=preferences
     )
     query.check_given(given.held)
-    return release_given(
-        query,
-        given,
-        ledger=ledger,
-        data_set=data_set,
-        total=total,
-        key=key,
-        source=source,
-        principal=principal,
-        told=told,
-    )
-
-
-def release_given(
-    query: Query,
-    given: Given,
-    *,
-    ledger: Ledger | str | Path | Opening | None,
-    data_set: str | None,
-    total: Number | None,
-    key: str | None,
-    source: Source | None,
-    principal: str = LIBRARY,
-    told: Told = QUIET,
-    scatter: Scatter | None = None,
-) -> Answer:
-    """The same about inputs that were checked; ``scatter`` may share out heavy work."""
-    terms, tables = read_given(query, given)
-    terms = terms if scatter is None else terms.scattered(scatter)
-    if query.paid_by(given.held) is Pays.NOBODY:
-        kept: dict[str, object] = {"ledger": ledger, "data_set": data_set, "total": total}
-        unused = {**kept, "key": key, "source": source}
-        return derive(query, terms, tables, unused, told.progress, told.command)
-    source = Source.system() if source is None else source
-    told.agree(plan_of(query, terms))
-    ready = _Ready(query, terms, tables, source, told)
-    if ledger is None:
+    public = given.public()
+    terms = query.terms(query.facts(public))
+    if ledger is None and query.paid_by(given.held) is not Pays.NOBODY:
         for name, value in (("key", key), ("total", total)):
             require(value is None, name, "one", "left out where there is no ledger to keep it")
+    if out is None:
+        require(processes is None, "processes", processes, "left out without a folder to make")
+    elif isinstance(terms, PersonTerms):
+        from reticent.queries.streaming import Stream
+
+        drawn = Source.system() if source is None else source
+        stream = Stream(query, terms, given, public, Path(out), processes, drawn, told)
+        limit = limit_of(query, data_set, total)
+        with nullcontext() if ledger is None else opened(ledger) as book:
+            return stream.released(book, key, principal, limit)
+    elif isinstance(terms, DerivedTerms) and terms.artefact:
+        from reticent.queries.row_batches import release_rows
+
+        refuse_costs(ledger=ledger, data_set=data_set, total=total, key=key, source=source)
+        return release_rows(query, terms, given, public, Path(out), processes, told)
+    else:
+        rule = "left out: there is one answer and no row for each person or pair"
+        require(query.shape is not Shape.WHOLE, "out", str(out), rule)
+        check_free(Path(out))
+    terms, tables = _informed(query, terms, given, public)
+    if told.scatter is not None:
+        terms = terms.scattered(told.scatter)
+    if query.paid_by(given.held) is Pays.NOBODY:
+        refuse_costs(ledger=ledger, data_set=data_set, total=total, key=key, source=source)
+        return derive(query, terms, tables, told.progress, told.command, out)
+    source = Source.system() if source is None else source
+    told.agree(plan_of(query, terms))
+    ready = _Ready(query, terms, tables, source, told, None if out is None else Path(out))
+    if ledger is None:
         return ready.answer(ready.draw(), None)
     with opened(ledger) as book:
         due = payers_of(query, terms, given.held, data_set, total)
         if not due:  # nothing is released that nobody pays for
             raise ParameterError("data", "with people who can be charged", "others")
         own = new_key() if key is None else key
-        return ready.charged(book, due, own, principal, given.columns)
+        return ready.charged(book, due, own, principal, columns)
 
 
 def read_all(query: Query, data: Any) -> tuple[Terms, dict[str, Any]]:
@@ -138,12 +143,18 @@ def read_all(query: Query, data: Any) -> tuple[Terms, dict[str, Any]]:
 
 
 def read_given(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
-    """What is public first: options that it cannot meet are found before anything private is read.
+    """The same of what was given."""
+    public = given.public()
+    return _informed(query, query.terms(query.facts(public)), given, public)
+
+
+def _informed(
+    query: Query, terms: Terms, given: Given, public: dict[str, Any]
+) -> tuple[Terms, dict[str, Any]]:
+    """Terms and tables, once what is private was read: options were found good before.
 
     What private tables say of who there is, if nobody declared it, is public by that.
     """
-    public = given.public()
-    terms = query.terms(query.facts(public))
     tables = public | given.private(public, query.reads(public))
     return terms.informed(query, query.facts(tables)), tables
 
@@ -156,16 +167,22 @@ def payers_of(
     total: Number | None = None,
 ) -> list[tuple[Payer, int]] | None:
     """Whose accounts are charged how much; None where it is not known yet who there is."""
-    limit = None if total is None else nano_down(budget(total, "total"))
-    if query.pays in (Pays.RECORDED, Pays.NOTED):
-        require(total is None, "total", total, "left out: what is told does not add")
+    limit = limit_of(query, data_set, total)
     if query.pays not in (Pays.DATA_SET, Pays.NOTED):
-        require(data_set is None, "data_set", data_set, "left out: each person has an account")
         return terms.payers(limit)
     subject = f"data set {_name(query, held, data_set)}"
     if query.pays is Pays.NOTED:
         return [(Payer(subject=subject, what=query.kind), terms.words().charge)]
     return [(Payer(subject=subject, limit=limit), terms.words().charge)]
+
+
+def limit_of(query: Query, data_set: str | None, total: Number | None) -> int | None:
+    """What each account may lose in all, in nano-epsilon; refused where nothing adds up."""
+    if query.pays in (Pays.RECORDED, Pays.NOTED):
+        require(total is None, "total", total, "left out: what is told does not add")
+    if query.pays not in (Pays.DATA_SET, Pays.NOTED):
+        require(data_set is None, "data_set", data_set, "left out: each person has an account")
+    return None if total is None else nano_down(budget(total, "total"))
 
 
 def _name(query: Query, held: Mapping[str, Any], data_set: str | None) -> str:
@@ -185,6 +202,13 @@ def what_decides(query: Query, tables: Mapping[str, Any], columns: Mapping[str, 
         name: one.decides(tables[name]) for name, one in query.inputs.items() if name in tables
     }
     return canonical([query.to_plain(), dict(sorted((columns or {}).items())), public])
+
+
+def event_of(terms: Terms, tables: Mapping[str, Any], source: Source) -> Event:
+    """The record of a release: private if the noise is, and what was drawn into the data before."""
+    made = terms.event(source)
+    private = all(getattr(table, "private", True) for table in tables.values())
+    return made if private else replace(made, private=False)
 
 
 def opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Ledger]:
@@ -218,29 +242,6 @@ def card_of(
     )
 
 
-def event_of(terms: Terms, tables: Mapping[str, Any], source: Source) -> Event:
-    """The record of a release: private if the noise is, and what was drawn into the data before."""
-    made = terms.event(source)
-    private = all(getattr(table, "private", True) for table in tables.values())
-    return made if private else replace(made, private=False)
-
-
-def answer_of(
-    query: Query,
-    terms: Terms,
-    value: Any,
-    card: Card,
-    *,
-    key: str | None,
-    replayed: bool,
-    paid: bool,
-    notes: tuple[str, ...] = (),
-) -> Answer:
-    """What was shown, and what it cost if it was ``paid`` for now."""
-    spent = show_nano(terms.words().charge) if paid else "0"
-    return Answer(query, value, card, spent, key, replayed, notes, terms=terms)
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Ready:
     """A release of which everything public is fixed."""
@@ -250,6 +251,7 @@ class _Ready:
     tables: Mapping[str, Any]
     source: Source
     told: Told
+    out: Path | None = None
 
     @property
     def event(self) -> Event:
@@ -260,29 +262,16 @@ class _Ready:
         return self.terms.draw(self.tables, self.source, self.told.progress)
 
     def card(self, spent: Budget | None) -> Card:
-        told = self.told
-        return card_of(
-            self.terms,
-            self.event,
-            budget=spent,
-            title=told.title,
-            command=told.command,
-            made=told.made,
-        )
+        return self.told.card(self.terms, self.event, spent)
 
     def answer(
         self, kept: Any, card: Card | None, key: str | None = None, *, replayed: bool = False
     ) -> Answer:
-        return answer_of(
-            self.query,
-            self.terms,
-            self.terms.show(kept),
-            self.card(None) if card is None else card,
-            key=key,
-            replayed=replayed,
-            paid=not replayed,
-            notes=self.terms.notes(kept),
-        )
+        made = self.card(None) if card is None else card
+        spent = "0" if replayed else show_nano(self.terms.words().charge)
+        value = placed(self.query, self.terms, kept, made, key, self.out)
+        notes = self.terms.notes(kept)
+        return Answer(self.query, value, made, spent, key, replayed, notes, terms=self.terms)
 
     def charged(
         self,

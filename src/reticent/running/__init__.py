@@ -9,6 +9,6 @@ crash the same key goes on where it stopped: what was drawn is not drawn again, 
 not charged again.
 """
 
-from reticent.running.local import Ran, run
+from reticent.running.local import Described, Ran, run
 
-__all__ = ["Ran", "run"]
+__all__ = ["Described", "Ran", "run"]

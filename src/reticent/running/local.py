@@ -10,7 +10,7 @@ import json
 import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -19,7 +19,6 @@ from reticent.errors import ParameterError, require
 from reticent.guarantees import Event
 from reticent.ledger import Ledger
 from reticent.noise import Source
-from reticent.rational import whole
 from reticent.running import declaring, gathering, inputs
 from reticent.running.arranging import Arranged, arrange
 from reticent.running.drawing import Told, charges_in, draw_piece, keep, people_in
@@ -31,13 +30,12 @@ from reticent.running.staging import (
     Staging,
     StagingError,
     digest_of,
-    settle,
     shown_before,
     write_whole,
 )
-from reticent.running.workers import Workers
+from reticent.running.workers import Workers, processes_for
 from reticent.tasks.batched import Batched, arrow
-from reticent.tasks.charged import LIBRARY, new_key
+from reticent.tasks.charged import LIBRARY
 
 Rows: TypeAlias = Literal["people", "items"]
 """What a row of the table is: a person, or one item of a person."""
@@ -56,6 +54,15 @@ class Ran:
     event: Event
     charged: int
     replayed: bool
+    owned: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Described:
+    """What is kept of a release besides its rows: ``shown`` with them, ``owned`` in the receipt."""
+
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    owned: Mapping[str, Any] = field(default_factory=dict)
 
 
 def run(
@@ -71,6 +78,8 @@ def run(
     principal: str = LIBRARY,
     progress: Progress | None = None,
     people: Iterable[Any] | None = None,
+    limit: int | None = None,
+    describe: Callable[[int], Described] = lambda people: Described(),
 ) -> Ran:
     """Release everybody of a table of any size, as a folder of Parquet files.
 
@@ -80,9 +89,10 @@ def run(
     people alone, and rows stand in canonical order of names in each.
 
     The same ``key`` takes up a run that was broken off, and repeats one that was finished, without
-    another draw or charge. Without a ledger nobody is charged, and it is yours to count what
-    everybody lost. All cores work unless
-    ``processes`` says how many.
+    another draw or charge. Nobody is charged beyond ``limit`` nano-epsilon in all. Without a ledger
+    nobody is charged, and it is yours to count what everybody lost. All cores work unless
+    ``processes`` says how many. ``describe`` is asked what to keep of a release of so many people,
+    when all of them are charged.
     """
     arrow()
     check_key(key)
@@ -95,18 +105,14 @@ def run(
         ledger,
         source,
         rows,
-        _count(processes),
+        processes_for(processes),
         principal,
         progress,
         ordered(people, "people"),
+        limit,
+        describe,
     )
     return run_.whole(given)
-
-
-def _count(processes: int | None) -> int:
-    if processes is None:
-        return len(os.sched_getaffinity(0))
-    return whole(processes, "processes", least=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -121,6 +127,8 @@ class _Run:
     principal: str
     progress: Progress | None
     people: list[str] | None
+    limit: int | None
+    describe: Callable[[int], Described]
 
     def whole(self, given: Sequence[str | Path]) -> Ran:
         self._check_out()
@@ -153,10 +161,9 @@ class _Run:
 
     def _check_columns(self, files: Sequence[Path]) -> None:
         """Before anything is drawn; what is missing is named, what is there is not."""
-        needed = self.job.columns[:2] if self.rows == "items" else self.job.columns
         for path in files:
             has = inputs.columns_in(path)
-            for name in needed:
+            for name in self.job.columns:
                 if has.count(name) != 1:
                     raise ParameterError("table", f"with one column {name!r}", path.name)
         self._kind(files)
@@ -213,17 +220,20 @@ class _Run:
             self._check_people(staging, drawn)
             people = sum(one.people for one in drawn)
             parts = arrange(staging, [one.name for one in drawn], people, workers)
-        event = self.job.event(self.source)
+        event = self.job.event(self.source, people)
         charged = self._charge(staging, event, parts, people)
         digests = {f"part-{one.name}.parquet": one.digest for one in parts if one.people}
+        kept = self.describe(people)
         about = {
             "people": people,
             "private": self.source.private,
             "counted": self.ledger is not None,
             "event": json.loads(event.to_json()),
+            **kept.shown,
         }
-        staging.show(about, {**told, "sha256": digests})
-        return Ran(self.out, people, digests, self.key, event, charged, replayed=False)
+        owned = dict(kept.owned)
+        staging.show(about, {**told, "sha256": digests, "owned": owned})
+        return Ran(self.out, people, digests, self.key, event, charged, False, owned)
 
     def _again(self, staging: Staging, files: Sequence[Path], about: dict[str, Any]) -> Ran:
         """What is there already, if it is this release and still what was drawn."""
@@ -244,7 +254,8 @@ class _Run:
             if not path.is_file() or digest_of(path) != digest:
                 raise StagingError(f"{self.out.name} was changed after it was released")
         event = Event.from_json(json.dumps(about["event"]))
-        return Ran(self.out, about["people"], digests, self.key, event, charged=0, replayed=True)
+        count, owned = about["people"], receipt["owned"]
+        return Ran(self.out, count, digests, self.key, event, 0, True, owned)
 
     def _pieces(
         self, staging: Staging, files: Sequence[Path], workers: Workers
@@ -257,31 +268,13 @@ class _Run:
             found = inputs.pieces_of(direct)
             for path in files:
                 if inputs.format_of(path) == "csv":
-                    found += gathering.set_aside(path, self.job.columns, staging, len(found))
+                    found += gathering.set_aside(path, self.job, staging, len(found))
         for number, piece in enumerate(found):
             yield f"{number:05d}", piece
 
     def _gathered(self, staging: Staging, files: Sequence[Path], workers: Workers) -> list[Piece]:
-        buckets, done = gathering.buckets_for(files), staging.home / "gathered.json"
-        if not done.exists():
-            folder = staging.home / f"lines-{new_key()}"  # not that of a run that was broken off
-            folder.mkdir()
-            person, item = self.job.columns[:2]
-            tasks = gathering.shares(files, 4 * self.processes)
-            shared = (person, item, folder, buckets)
-            work = ((part, *shared, number) for number, part in enumerate(tasks))
-            lines = [0] * buckets
-            for at, dealt in enumerate(workers.each(gathering.deal_out, work), start=1):
-                lines = [old + new for old, new in zip(lines, dealt.tolist(), strict=True)]
-                self._say("bringing lines together", at, len(tasks))
-            settle(folder)
-            write_whole(done, json.dumps({"folder": folder.name, "lines": lines}).encode())
-        held = json.loads(done.read_text())
-        where = str(staging.home / held["folder"])
-        return [
-            Piece(where, "lines", place, place + 1, count)
-            for place, count in enumerate(held["lines"])
-        ]
+        tasks = 4 * self.processes
+        return gathering.gathered(self.job, files, staging, workers, tasks, self._say)
 
     def _draw(
         self, staging: Staging, named: dict[str, Piece], files: Sequence[Path], workers: Workers
@@ -355,6 +348,7 @@ class _Run:
             key=self.key,
             ledger=self.ledger,
             principal=self.principal,
+            limit=self.limit,
             progress=lambda done: self._say("charging", done, people),
         )
         return merged.charged

@@ -5,68 +5,57 @@ Not here  what is derived (queries/derived.py and each query).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from reticent.queries.base import Answer, Query
+from reticent.errors import require
+from reticent.queries.base import Answer, Public, Query
 from reticent.queries.binding import Given
-from reticent.queries.derived import answer_of, check_unused
-from reticent.queries.inputs import Input
-from reticent.queries.run import release_given
+from reticent.queries.derived import DerivedTerms, card_of_derived
+from reticent.queries.row_batches import RowBatches
+from reticent.queries.run import read_given
+from reticent.spark.collecting import frame_of
 from reticent.spark.folders import pyspark, quoted
-from reticent.spark.lists import frame_of
 from reticent.spark.tables import SparkTable, on_driver
 from reticent.spark.workers import in_arrow
 from reticent.tasks.batched import arrow
 
+_ID = "id"
 
-def release_derived(
-    query: Query, given: Given, spark: Any, out: str, unused: Mapping[str, object]
-) -> Answer:
+
+def release_derived(query: Query, given: Given, spark: Any, out: str) -> Answer:
     """Rows as a folder of Parquet files, which must not be there yet."""
-    check_unused(unused)
-    terms: Any
     public = given.public()
-    mapped = getattr(query.terms(query.facts(public)), "mapped", None)
-    if mapped is not None and isinstance(given.held.get(mapped), SparkTable):
-        rows, terms = _mapped(query, given, public, mapped)
+    terms: Any = query.terms(query.facts(public))
+    name = next((n for n, one in given.held.items() if isinstance(one, SparkTable)), None)
+    if terms.artefact and name is not None:
+        terms, rows = _by_rows(query, terms, given, public, name)
     else:
-        nothing: dict[str, Any] = dict.fromkeys(unused)
-        made = release_given(query, on_driver(given), **nothing)
-        rows, terms = frame_of(spark, made.terms, made.value), made.terms
+        terms, tables = read_given(query, on_driver(given))
+        rows = frame_of(spark, terms.tables(terms.derive(tables, lambda share: None)))
     rows.write.mode("error").parquet(out)
-    return answer_of(query, terms, spark.read.parquet(out))
+    card = card_of_derived(terms, None)
+    return Answer(query, spark.read.parquet(out), card, "0", terms=terms)
 
 
-def _mapped(query: Query, given: Given, public: Mapping[str, Any], name: str) -> tuple[Any, Any]:
-    """Rows, derived task by task, and their terms."""
-    frame, table = given.held[name].frame, query.reads(public)[name]
-    chosen = given.chosen(query.reads(public)).get(name, {})
-    roles = table.columns_in(name, frame.columns, chosen)
-    read = _reading(table, name, roles)
-    rows = frame.select(*map(quoted, roles.values()))
-    types = pyspark("sql.pandas.types")
-    empty = arrow().Table.from_batches([], types.to_arrow_schema(rows.schema))
-    terms: Any = query.terms(query.facts({**public, name: read(empty)}))
-    terms.derive({**public, name: read(empty)}, lambda share: None)  # what is wrong is told early
+def _by_rows(
+    query: Query, terms: DerivedTerms, given: Given, public: Mapping[str, Any], name: str
+) -> tuple[DerivedTerms, Any]:
+    """Each task derives its own rows."""
+    frame, inputs = given.held[name].frame, query.reads(public)
+    roles = inputs[name].find(name, frame.columns, given.columns_of(name, inputs))
+    rule = f"with one that plays {_ID}, as {_ID}=NAME: rows of a DataFrame have no numbers"
+    require(_ID in roles, "columns", "others", rule)
+    known: Any = terms.informed(query, Public(names=[], tables=public))
+    job = RowBatches(query, known, name, roles)
     kinds = {str: arrow().string(), float: arrow().float64(), int: arrow().int64()}
-    fields = zip(terms.columns, (str, *terms.types), strict=True)
+    fields = zip(known.columns, known.types, strict=True)
     schema = arrow().schema([(column, kinds[kind]) for column, kind in fields])
 
     def derive(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
-            tables = {**public, name: read(arrow().Table.from_batches([batch]))}
-            made = terms.rows(terms.show(terms.derive(tables, lambda share: None)))
-            columns = [
-                arrow().array([row[place] for row in made], field.type)
-                for place, field in enumerate(schema)
-            ]
-            yield arrow().RecordBatch.from_arrays(columns, schema=schema)
+            table, _ = job.made(batch, 0)
+            yield from table.cast(schema).to_batches()
 
-    return in_arrow(rows, derive, types.from_arrow_schema(schema)), terms
-
-
-def _reading(table: Input, name: str, roles: Mapping[str, str]) -> Callable[[Any], Any]:
-    """Rows of a DataFrame, which have no numbers of their own."""
-    return lambda held: replace(table.read(name, held, roles, {}), numbered=False)
+    rows = frame.select(*map(quoted, job.columns))
+    return known, in_arrow(rows, derive, pyspark("sql.pandas.types").from_arrow_schema(schema))

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+from reticent.amounts import show_nano
 from reticent.guarantees import Event
 from reticent.guarantees.card import Budget, Card
 from reticent.ledger import Ledger
@@ -17,7 +18,7 @@ from reticent.noise import Source
 from reticent.queries.base import Answer, Public, Query, Terms
 from reticent.queries.binding import Given
 from reticent.queries.people import PersonTerms
-from reticent.queries.run import answer_of, card_of, event_of, what_decides
+from reticent.queries.run import card_of, event_of, what_decides
 from reticent.spark.publishing import Released, Where
 from reticent.spark.scattering import SparkScatter
 from reticent.tasks.batched import Batched
@@ -43,15 +44,9 @@ class Asked:
         """The rows that can be seen now, as a DataFrame, with their card."""
         value = self.spark.read.parquet(released.out)
         paid = released.charged > 0 or (self.ledger is None and not released.replayed)
-        return answer_of(
-            self.query,
-            terms,
-            value,
-            released.card,
-            key=self.key,
-            replayed=released.replayed,
-            paid=paid,
-        )
+        spent = show_nano(terms.words().charge) if paid else "0"
+        key, replayed = self.key, released.replayed
+        return Answer(self.query, value, released.card, spent, key, replayed, terms=terms)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +76,8 @@ class QueryJob:
         return event_of(self.terms, self.tables, source)
 
     def payer(self, person: str) -> Payer:
-        """Their account, up to the limit."""
-        return Payer(subject=person, limit=self.asked.limit)
+        """Their account with anybody."""
+        return Payer(subject=person)
 
     def card(self, event: Event, people: int, budget: Budget | None) -> Card:
         """See ``Job``."""
@@ -107,7 +102,5 @@ class PersonJob(QueryJob):
         return self.batches.event(source, people)
 
     def payer(self, person: str) -> Payer:
-        """Their account, up to what they allow and to the limit."""
-        own = self.batches.payer(person)
-        limits = [limit for limit in (own.limit, self.asked.limit) if limit is not None]
-        return replace(own, limit=min(limits, default=None))
+        """Their account, up to what they allow."""
+        return self.batches.payer(person)

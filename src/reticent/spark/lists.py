@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from reticent.errors import ParameterError
-from reticent.queries import publish as publisher
 from reticent.queries.base import Answer, Terms
-from reticent.spark.folders import pyspark
+from reticent.spark.collecting import frame_of
 from reticent.spark.jobs import Asked, QueryJob
 from reticent.spark.publishing import CHARGE, publish
 from reticent.tasks.batched import PERSON
@@ -31,7 +30,7 @@ def release_lists(asked: Asked, terms: Terms, tables: Mapping[str, Any]) -> Answ
 
     def drawn() -> Any:
         kept = own.draw(tables, asked.source, lambda share: None)
-        return frame_of(asked.spark, own, own.show(kept))
+        return frame_of(asked.spark, own.tables(kept))
 
     def charges(_: Any) -> Any:
         rows = [(payer.subject, nano) for payer, nano in due]
@@ -47,12 +46,6 @@ def release_lists(asked: Asked, terms: Terms, tables: Mapping[str, Any]) -> Answ
         ledger=asked.ledger,
         source=asked.source,
         charges=charges,
+        limit=asked.limit,
     )
     return asked.answer(released, own)
-
-
-def frame_of(spark: Any, terms: Terms, value: Any) -> Any:
-    """What was shown, as a DataFrame."""
-    table = publisher.as_table(terms, value)
-    schema = pyspark("sql.pandas.types").from_arrow_schema(table.schema)
-    return spark.createDataFrame(terms.rows(value), schema)

@@ -40,8 +40,8 @@ _FIRST, _SECOND = "person", "other"
 
 def release_pairs(asked: Asked, query: Similarity, frame: Any, tables: Mapping[str, Any]) -> Answer:
     """A row for each distinct pair of a DataFrame; ``tables`` are all other inputs."""
-    chosen = asked.given.chosen(query.inputs).get(PAIRS, {})
-    pairs = _distinct_pairs(frame, query.inputs[PAIRS].columns_in(PAIRS, frame.columns, chosen))
+    chosen = asked.given.columns_of(PAIRS, query.inputs)
+    pairs = _distinct_pairs(frame, query.inputs[PAIRS].find(PAIRS, frame.columns, chosen))
     counts = _peers(pairs)
     listed = pairs.selectExpr("count(*)", f"bit_xor(xxhash64({_FIRST}, {_SECOND}))")
     number, digest = listed.first()
@@ -72,6 +72,7 @@ def release_pairs(asked: Asked, query: Similarity, frame: Any, tables: Mapping[s
             ledger=asked.ledger,
             source=asked.source,
             charges=charges,
+            limit=asked.limit,
         )
     return asked.answer(released, terms)
 

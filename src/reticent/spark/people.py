@@ -36,8 +36,8 @@ def release_people(asked: Asked, terms: PersonTerms, public: Mapping[str, Any]) 
     held = asked.given.held[name]
     rule = f"a DataFrame: what everybody has is read on the cluster ({name})"
     require(isinstance(held, SparkTable), "data", type(held).__name__, rule)
-    chosen = asked.given.chosen(query.reads(public)).get(name, {})
-    roles = table.columns_in(name, held.names, chosen)
+    chosen = asked.given.columns_of(name, query.reads(public))
+    roles = table.find(name, held.names, chosen, held.lists)
     batches = terms.batches(roles)
     job = PersonJob(asked, terms, public, batches, decides=batches.fingerprint)
 
@@ -54,6 +54,7 @@ def release_people(asked: Asked, terms: PersonTerms, public: Mapping[str, Any]) 
         key=asked.key,
         ledger=asked.ledger,
         source=asked.source,
+        limit=asked.limit,
     )
     return asked.answer(released, job.informed(released.people))
 

@@ -96,6 +96,7 @@ def publish(
     ledger: Ledger | None,
     source: Source,
     charges: Callable[[Any], Any] | None = None,
+    limit: int | None = None,
     principal: str = LIBRARY,
 ) -> Released:
     """Publish a frame that draws when it is read: it is read once, and what was read counts.
@@ -103,7 +104,8 @@ def publish(
     The same ``key`` takes up a release that was broken off and repeats one that was finished,
     without another draw or charge. ``charges`` makes of what was drawn a frame of ``person`` and
     ``CHARGE``, what each loses; without it these are columns of what was drawn. ``CHARGE`` is left
-    out of what is shown. The ledger is used on the driver only.
+    out of what is shown. Nobody may lose more than ``limit`` in all. The ledger is used on the
+    driver only.
     """
     arrow()
     check_key(key)
@@ -111,7 +113,9 @@ def publish(
     home = f"{out}.unreleased" if where.staging is None else where.staging.rstrip("/")
     draws, receipt = f"{home}/draws", f"{home}/receipt"
     placed = replace(where, out=out)
-    made = _Release(job, spark, placed, key, ledger, source, draws, receipt, principal, charges)
+    made = _Release(
+        job, spark, placed, key, ledger, source, draws, receipt, principal, charges, limit
+    )
     found = made.whole(drawn)
     if there(spark, draws):
         drop(spark, draws)
@@ -130,6 +134,7 @@ class _Release:
     receipt: str  # what was released, for its owner: it stays
     principal: str
     charges: Callable[[Any], Any] | None
+    limit: int | None
 
     @property
     def out(self) -> str:
@@ -199,6 +204,7 @@ class _Release:
             key=self.key,
             ledger=self.ledger,
             principal=self.principal,
+            limit=self.limit,
         )
         return merged.charged + merged.before, merged.charged
 
@@ -225,11 +231,10 @@ class _Release:
 
     def _card(self, chosen: dict[str, Any], people: int) -> Card:
         event = Event.from_json(json.dumps(chosen["event"]))
-        if self.ledger is None:
-            return self.job.card(event, people, None)
-        return self.job.card(
-            event, people, most_spent(self.ledger, cast("Batched", self.job), people)
-        )
+        budget = None
+        if self.ledger is not None:
+            budget = most_spent(self.ledger, cast("Batched", self.job), people, self.limit)
+        return self.job.card(event, people, budget)
 
 
 def _arranged(rows: Any, parts: int, where: Where) -> Any:

@@ -14,16 +14,17 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from reticent.amounts import nano_down
 from reticent.errors import require
 from reticent.ledger import Ledger
 from reticent.noise import Source
+from reticent.queries import run
 from reticent.queries.base import Answer, Pays, Query, Shape
 from reticent.queries.binding import Given
+from reticent.queries.derived import refuse_costs
 from reticent.queries.people import PersonTerms
-from reticent.queries.run import opened, payers_of, read_given, release_given
+from reticent.queries.run import Told, limit_of, opened, read_given
 from reticent.queries.similarity import Similarity
-from reticent.rational import Number, budget, whole
+from reticent.rational import Number, whole
 from reticent.spark.derived import release_derived
 from reticent.spark.folders import pyspark
 from reticent.spark.jobs import Asked
@@ -72,10 +73,11 @@ def release(
     _check_out(query, given, out)
     charged: dict[str, Any] = {"ledger": ledger, "data_set": data_set, "total": total, "key": key}
     if out is None:
-        held = on_driver(given, condensed=True)
-        return release_given(query, held, source=source, scatter=scatter, **charged)
+        held, told = on_driver(given, condensed=True).held, Told(scatter=scatter)
+        return run.release(query, held, columns=columns, source=source, told=told, **charged)
     if query.paid_by(given.held) is Pays.NOBODY:
-        return release_derived(query, given, spark, str(out), {**charged, "source": source})
+        refuse_costs(**charged, source=source)
+        return release_derived(query, given, spark, str(out))
     limited = ledger is not None or total is None
     require(limited, "total", "one", "left out where there is no ledger to keep it")
     with nullcontext() if ledger is None else opened(ledger) as book:
@@ -87,14 +89,14 @@ def release(
             where=Where(out=str(out), staging=None if staging is None else str(staging)),
             key=new_key() if key is None else key,
             ledger=book,
-            limit=None if total is None else nano_down(budget(total, "total")),
+            limit=limit_of(query, data_set, total),
             source=Source.system() if source is None else source,
             scatter=scatter,
         )
-        return _written(asked, data_set, total)
+        return _written(asked)
 
 
-def _written(asked: Asked, data_set: str | None, total: Number | None) -> Answer:
+def _written(asked: Asked) -> Answer:
     """An answer for each person or pair."""
     query, given = asked.query, asked.given
     if isinstance(query, Similarity) and isinstance(given.held.get(PAIRS), SparkTable):
@@ -104,7 +106,6 @@ def _written(asked: Asked, data_set: str | None, total: Number | None) -> Answer
         return release_pairs(asked, query, frame, tables)
     public = given.public()
     terms = query.terms(query.facts(public))
-    payers_of(query, terms, given.held, data_set, total)  # which checks how it is to be charged
     if isinstance(terms, PersonTerms):
         return release_people(asked, terms, public)
     return release_lists(asked, *read_given(query, on_driver(given)))

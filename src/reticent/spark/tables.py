@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reticent.data.labels import in_order
 from reticent.errors import require
 from reticent.queries.base import Answer, Query
 from reticent.queries.binding import Condensable, Given
@@ -42,6 +41,11 @@ class SparkTable(Condensable):
     def names(self) -> Sequence[str]:
         """Of its columns."""
         return list(self.frame.columns)
+
+    @property
+    def lists(self) -> Sequence[str]:
+        """Those of its columns that hold lists."""
+        return [one.name for one in self.frame.schema if one.dataType.typeName() == "array"]
 
     def distinct_rows(self, columns: Sequence[str]) -> tuple[Any, NDArray[np.int64]]:
         """Distinct rows as an Arrow table, in the order of their cells, and their numbers."""
@@ -111,7 +115,6 @@ def on_driver(given: Given, *, condensed: bool = False) -> Given:
 
 def _wrapped(held: Any) -> Any:
     if isinstance(held, Answer) and is_frame(held.value):  # an artefact that Spark released
-        rows = table_of(held.value).to_pylist()
-        own = sorted((tuple(row.values()) for row in rows), key=lambda row: in_order(row[0]))
-        return replace(held, value=held.terms.of_rows(own))
+        columns = table_of(held.value).to_pydict()
+        return replace(held, value=type(held.query).of_columns(columns))
     return SparkTable(held) if is_frame(held) else held
