@@ -105,7 +105,6 @@ def told(
     from reticent.cli.watching import watching
     from reticent.queries.mapping import Mapping, read_training
     from reticent.tasks.comparing_mapping import WAYS, mapping_curves
-    from reticent.tasks.recoding import Alphabet
 
     asked = None if distortions is None else points(distortions, "--distortion", zero=True)
     named = {} if id_column is None else {"person": id_column}
@@ -115,7 +114,7 @@ def told(
             search, people = read_training(query, path, named)
     except Failure as error:  # the columns of a profile are --columns here
         raise Failure(error.what.replace("--public", "--columns"), why=error.why) from None
-    alphabet = Alphabet.of(people.profiles, people.secrets)
+    alphabet = people.alphabet
     _talk_many(len(alphabet.profiles), len(people.profiles))
     with watching(seconds) as watch:
         curves = mapping_curves(

@@ -39,8 +39,13 @@ if TYPE_CHECKING:
 _PERSON, _ALIAS = "person", "user"
 TABLE = Table(
     "A line for each person.",
-    {_PERSON: Role(Cells.NAME, "Who it is, which is no part of a profile.", required=False)},
+    {
+        _PERSON: Role(
+            Cells.NAME, "Who it is, which is no part of a profile.", required=False, unread=True
+        )
+    },
     rest="the secret and the columns of a profile",
+    condensed=True,
 )
 LEAK = either(EXACT, amounts("BITS", zero=True))
 _REALS = ("delta", "leak", "weights", "bins", "epsilon", "radius", "held_out", "seconds")
@@ -272,10 +277,7 @@ class MappingTerms(Terms):
         """Refuses a table that nothing could be learnt from; its people are not protected."""
         made = query.terms(found)
         if isinstance(made, MappingTerms):
-            from reticent.tasks.recoding import Alphabet
-
-            people = made.training(found.tables["table"])
-            made.mechanism.fitting(Alphabet.of(people.profiles, people.secrets))
+            made.mechanism.fitting(made.training(found.tables["table"]).alphabet)
         return made
 
     def training(self, table: Bound) -> Training:
@@ -290,6 +292,7 @@ class MappingTerms(Terms):
             search.secrets,
             widths=dict(search.widths),
             held_out=search.held_out,
+            times=table.times,
         )
 
     @property

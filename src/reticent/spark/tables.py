@@ -9,7 +9,7 @@ come to the driver once, with their number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ from reticent.queries.binding import Condensable, Given
 from reticent.queries.inputs import Table
 from reticent.spark.collecting import table_of
 from reticent.spark.folders import pyspark, quoted
+from reticent.spark.workers import in_arrow
+from reticent.tasks.batched import arrow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +58,21 @@ class SparkTable(Condensable):
         times = np.asarray(table.column(_COUNT), dtype=np.int64)
         return table.drop_columns([_COUNT]).rename_columns(list(columns)), times
 
+    def added_up(
+        self,
+        columns: Sequence[str],
+        together: str | None,
+        work: Callable[[Any], NDArray[np.int64]],
+    ) -> NDArray[np.int64]:
+        """Each task adds up its part, and the driver the sums of all."""
+        named = list(map(quoted, columns)) or ["1 AS row"]  # rows count without columns, too
+        rows = self.frame.select(*named) if columns else self.frame.selectExpr(*named)
+        rows = rows if together is None else rows.repartition(quoted(together))
+        schema = pyspark("sql.pandas.types").to_arrow_schema(rows.schema)
+        sums = table_of(in_arrow(rows, _adding(work), "sums array<long>")).column(0)
+        nobody = work(arrow().Table.from_batches([], schema))
+        return nobody + sum(np.asarray(one.values, dtype=np.int64) for one in sums)
+
     def collected(self, columns: Sequence[str] | None = None) -> Any:
         """All rows as an Arrow table, in the order of their cells."""
         pyspark()
@@ -63,6 +80,18 @@ class SparkTable(Condensable):
         plain = [f"c{place}" for place in range(len(names))]
         rows = self.frame.select(*map(quoted, names)).toDF(*plain).orderBy(*plain)
         return table_of(rows).rename_columns(names)
+
+
+def _adding(
+    work: Callable[[Any], NDArray[np.int64]],
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    def add(batches: Iterable[Any]) -> Iterator[Any]:
+        pa, held = arrow(), list(batches)
+        if held:
+            sums = [work(pa.Table.from_batches(held))]
+            yield pa.RecordBatch.from_arrays([pa.array(sums, pa.list_(pa.int64()))], names=["sums"])
+
+    return add
 
 
 def is_frame(held: Any) -> bool:

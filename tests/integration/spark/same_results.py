@@ -161,7 +161,29 @@ def pairs_in_a_file(spark: Any, folder: Path, ledger: Any) -> None:
     assert not list(folder.glob("*.pickle"))
 
 
+def counts(spark: Any, folder: Path, ledger: Any) -> None:
+    """Added up by tasks; of a person so many records count, wherever they lie."""
+    draw = np.random.default_rng(3)
+    lines = [(int(a), "xyz"[b], int(c)) for a, b, c in draw.integers(0, (40, 3, 9), (500, 3))]
+    lines += [(None, "x", 1), (1, None, 2)]
+    frame = spark.createDataFrame(lines, "person int, category string, value int").repartition(7)
+    held = dict(zip(frame.columns, map(list, zip(*lines, strict=True)), strict=True))
+    shown = {"categories": ["x", "y"]}
+    for query, more in (
+        (rt.Counts(epsilon=1, records=2), shown),
+        (rt.Counts(epsilon=1, records=3, upper=5), shown),
+        (rt.Counts(epsilon=1, unit="record"), {}),
+    ):
+        found = rt.spark.release(query, {"table": frame, **more}, source=Source.seeded(1))
+        assert found.value == query.release({"table": held, **more}, source=Source.seeded(1)).value
+    query, more = rt.Counts(epsilon=1, unit="record"), {"source": Source.seeded(1)}
+    bare = rt.spark.release(query, {"table": frame.toDF("a", "b", "c")}, **more).value
+    assert bare == found.value
+    assert isinstance(rt.spark.release(query, frame.limit(0)).value, int)
+
+
 CHECKS: dict[str, Callable[[Any, Path, Any], None]] = {
+    "counts": counts,
     "profiles": profiles,
     "betweenness": betweenness,
     "neighbours": neighbours,
