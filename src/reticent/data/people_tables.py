@@ -92,7 +92,7 @@ def read_people(
     if name.endswith(".parquet"):
         header, lines = read_lines(path)
         _check_header(path, header)
-        held = list(zip(*lines, strict=True)) if lines else [()] * len(header)
+        held = [[line[place] for line in lines] for place in range(len(header))]
         kept, count = header, len(lines)
     else:
         kept = []

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from reticent.errors import ParameterError, require
+from reticent.queries.evaluable import Evaluable
 from reticent.queries.options import Option
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.queries.inputs import Input
     from reticent.queries.plans import Details, Plan
-    from reticent.queries.worlds import World
     from reticent.rational import Number
     from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
@@ -205,7 +205,7 @@ class Terms(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query(ABC):
+class Query(Evaluable, ABC):
     """What is asked, without any data. Equal options make equal queries."""
 
     kind: ClassVar[str]
@@ -291,10 +291,6 @@ class Query(ABC):
     def told_by(self, value: Any) -> Public:
         """What an answer that was read again says is public: whom it is about."""
         return Public()
-
-    def worlds(self) -> Sequence[World]:
-        """Small inputs that differ in one unit, on which the promise can be tried; or none."""
-        return ()
 
     def check_given(self, given: Collection[str]) -> None:
         """Refuse inputs that do not go together, before anything is read."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import ParameterError, require
 from reticent.queries.base import Answer, Pays, Progress, Public, Query, Terms
-from reticent.queries.folders import placed
+from reticent.queries.folders import write_folder
 
 if TYPE_CHECKING:
     from reticent.guarantees.card import Card
@@ -107,7 +107,8 @@ def derive(
         raise TypeError(f"the terms of {query.kind} are not derived")
     kept = terms.derive(tables, progress)
     card, notes = card_of_derived(terms, command), terms.notes(kept)
-    value = placed(query, terms, kept, card, None, None if out is None else Path(out))
+    place = None if out is None else Path(out)
+    value = write_folder(query, terms, kept, card, place) if place else terms.show(kept)
     return Answer(query, value, card, "0", notes=notes, terms=terms)
 
 

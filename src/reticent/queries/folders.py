@@ -9,7 +9,7 @@ others can be derived from it. The card with all its lines is in the receipt bes
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -57,33 +57,24 @@ def described(query: Query, card: Card) -> Described:
     return Described(shown, {"card": card.to_json()})
 
 
-def placed(
-    query: Query, terms: Terms, kept: Any, card: Card, key: str | None, out: Path | None
-) -> Any:
-    """What an answer shows: its value, or the folder that was asked for."""
-    if out is None:
-        return terms.show(kept)
-    return write_folder(query, terms, kept, card, key, out)
-
-
-def write_folder(
-    query: Query, terms: Terms, kept: Any, card: Card, key: str | None, out: Path
-) -> Folder:
-    """An answer that is held in memory, in the order of its rows; people are not divided."""
+def write_folder(query: Query, terms: Terms, kept: Any, card: Card, out: Path) -> Folder:
+    """An answer that nobody pays for, in the order of its rows."""
+    from reticent.running.alone import write_parts
     from reticent.running.staging import Staging, digest_of, sync
 
-    parquet, staging = import_module("pyarrow.parquet"), Staging(out.absolute())
-    people, digests = 0, dict[str, str]()
-    with staging.alone():
+    people, digests, staging = 0, dict[str, str](), Staging(out.absolute())
+
+    def counted() -> Iterator[Any]:
+        nonlocal people
         for table in terms.tables(kept):
-            starts = _starts(table.column(0))
-            for first, last in _cut(starts):
-                path = staging.part(f"{len(digests):05d}")
-                parquet.write_table(table.slice(first, last - first), path)
-                sync(path)
-                digests[path.name] = digest_of(path)
-            people += len(starts) - 1
-        show(staging, query, card, key, people, digests)
+            people += len(set(table.column(0).to_pylist()))
+            yield table
+
+    with staging.alone():
+        for path in write_parts(staging, counted()):
+            sync(path)
+            digests[path.name] = digest_of(path)
+        show(staging, query, card, people, digests)
     return Folder(out, people, tuple(sorted(digests)))
 
 
@@ -91,37 +82,19 @@ def show(
     staging: Staging,
     query: Query,
     card: Card,
-    key: str | None,
     people: int,
     digests: dict[str, str],
 ) -> None:
-    """Make a folder visible that is written, with what it is."""
+    """Make a folder visible that is written, with what it is; nobody was charged for it."""
     event, kept = card.release_event(), described(query, card)
     about = {
         "people": people,
         "private": event.private,
-        "counted": key is not None,
+        "counted": False,
         "event": json.loads(event.to_json()),
         **kept.shown,
     }
-    staging.show(about, {"key": key, "sha256": digests, "owned": dict(kept.owned)})
-
-
-def _starts(names: Any) -> list[int]:
-    """Where the rows of each person begin, and where the last ones end."""
-    held = names.to_pylist()
-    found = [at for at, name in enumerate(held) if at == 0 or held[at - 1] != name]
-    return [*found, len(held)]
-
-
-def _cut(starts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Rows of a part, from the first to before the last, by the number of people alone."""
-    from reticent.running.arranging import parts_for
-
-    people = len(starts) - 1
-    parts = parts_for(people)
-    for number in range(parts):
-        yield starts[people * number // parts], starts[people * (number + 1) // parts]
+    staging.show(about, {"key": None, "sha256": digests, "owned": dict(kept.owned)})
 
 
 def read_folder(path: Path) -> tuple[dict[str, Any], dict[str, list[Any]]]:

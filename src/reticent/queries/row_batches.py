@@ -70,7 +70,7 @@ def release_rows(
 
         def shown(staging: Staging, parts: Sequence[Part]) -> None:
             digests = {f"part-{one.name}.parquet": one.digest for one in parts}
-            show(staging, query, card, None, sum(one.rows for one in parts), digests)
+            show(staging, query, card, sum(one.rows for one in parts), digests)
 
         parts = map_rows(job, files, out, processes, told.progress, shown)
     rows = sum(one.rows for one in parts)

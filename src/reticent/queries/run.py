@@ -26,7 +26,7 @@ from reticent.noise import Source
 from reticent.queries.base import Answer, Pays, Query, Shape, Terms
 from reticent.queries.binding import Given
 from reticent.queries.derived import DerivedTerms, derive, refuse_costs
-from reticent.queries.folders import check_free, placed
+from reticent.queries.folders import check_free
 from reticent.queries.people import PersonTerms
 from reticent.queries.plans import Plan, plan_of
 from reticent.rational import Number, budget
@@ -117,7 +117,8 @@ def release(
     else:
         rule = "left out: there is one answer and no row for each person or pair"
         require(query.shape is not Shape.WHOLE, "out", str(out), rule)
-        check_free(Path(out))
+        if query.paid_by(given.held) is Pays.NOBODY:
+            check_free(Path(out))
     terms, tables = _informed(query, terms, given, public)
     if told.scatter is not None:
         terms = terms.scattered(told.scatter)
@@ -126,13 +127,18 @@ def release(
         return derive(query, terms, tables, told.progress, told.command, out)
     source = Source.system() if source is None else source
     told.agree(plan_of(query, terms))
-    ready = _Ready(query, terms, tables, source, told, None if out is None else Path(out))
+    ready = _Ready(query, terms, tables, source, told)
+    if out is not None:
+        from reticent.queries.alone import WholeJob, into_folder
+
+        due = _due(query, terms, given.held, data_set, total)
+        job = WholeJob(query, terms, tables, columns or {}, due, ready.event, told.progress)
+        with nullcontext() if ledger is None else opened(ledger) as book:
+            return into_folder(job, Path(out), source, book, key, principal, told)
     if ledger is None:
         return ready.answer(ready.draw(), None)
     with opened(ledger) as book:
-        due = payers_of(query, terms, given.held, data_set, total)
-        if not due:  # nothing is released that nobody pays for
-            raise ParameterError("data", "with people who can be charged", "others")
+        due = _due(query, terms, given.held, data_set, total)
         own = new_key() if key is None else key
         return ready.charged(book, due, own, principal, columns)
 
@@ -157,6 +163,19 @@ def _informed(
     """
     tables = public | given.private(public, query.reads(public))
     return terms.informed(query, query.facts(tables)), tables
+
+
+def _due(
+    query: Query,
+    terms: Terms,
+    held: Mapping[str, Any],
+    data_set: str | None,
+    total: Number | None,
+) -> list[tuple[Payer, int]]:
+    due = payers_of(query, terms, held, data_set, total)
+    if not due:  # nothing is released that nobody pays for
+        raise ParameterError("data", "with people who can be charged", "others")
+    return due
 
 
 def payers_of(
@@ -196,14 +215,6 @@ def _name(query: Query, held: Mapping[str, Any], data_set: str | None) -> str:
     return str(data_set)
 
 
-def what_decides(query: Query, tables: Mapping[str, Any], columns: Mapping[str, str] | None) -> str:
-    """All that decides an answer besides private data and noise; a key is good for no other."""
-    public = {
-        name: one.decides(tables[name]) for name, one in query.inputs.items() if name in tables
-    }
-    return canonical([query.to_plain(), dict(sorted((columns or {}).items())), public])
-
-
 def event_of(terms: Terms, tables: Mapping[str, Any], source: Source) -> Event:
     """The record of a release: private if the noise is, and what was drawn into the data before."""
     made = terms.event(source)
@@ -216,6 +227,12 @@ def opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Ledg
     if isinstance(ledger, (str, Path)):
         return open_ledger(ledger)
     return ledger() if callable(ledger) else nullcontext(ledger)
+
+
+def asked_of(query: Query, columns: Mapping[str, str], tables: Mapping[str, Any]) -> str:
+    """What is asked, with all that is public and decides the answer: a key is good for no other."""
+    public = {n: one.decides(tables[n]) for n, one in query.inputs.items() if n in tables}
+    return canonical([query.to_plain(), dict(sorted(columns.items())), public])
 
 
 def card_of(
@@ -251,7 +268,6 @@ class _Ready:
     tables: Mapping[str, Any]
     source: Source
     told: Told
-    out: Path | None = None
 
     @property
     def event(self) -> Event:
@@ -269,8 +285,7 @@ class _Ready:
     ) -> Answer:
         made = self.card(None) if card is None else card
         spent = "0" if replayed else show_nano(self.terms.words().charge)
-        value = placed(self.query, self.terms, kept, made, key, self.out)
-        notes = self.terms.notes(kept)
+        value, notes = self.terms.show(kept), self.terms.notes(kept)
         return Answer(self.query, value, made, spent, key, replayed, notes, terms=self.terms)
 
     def charged(
@@ -289,7 +304,7 @@ class _Ready:
             self.told.charged(key)
             return self.draw(), self.card(most_spent(book, payers)).to_json()
 
-        asked = what_decides(self.query, self.tables, columns)
+        asked = asked_of(self.query, columns or {}, self.tables)
         try:
             found = answer_once(
                 self.event,

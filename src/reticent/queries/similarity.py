@@ -15,6 +15,7 @@ from reticent.errors import require
 from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Cells, Input, Role, Table
 from reticent.queries.options import BUDGET, at_least, choice, names, option, perhaps
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number, budget
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from reticent.guarantees.card import Scope
     from reticent.noise import Source
     from reticent.tasks.charged import Payer
-    from reticent.tasks.similarity import Similarity as Comparison
+    from reticent.tasks.comparing import Curves
+    from reticent.tasks.similarity import Similarity as Compared
 
 MEASURES = ("cosine", "overlap", "jaccard")
 NORMS = ("private", "public", "none")
@@ -62,6 +64,13 @@ class Similarity(Query):
         "items": ITEMS,
     }
 
+    comparison: ClassVar[Comparison] = Comparison(
+        reads=(),
+        methods=("sizes-private", "sizes-public", "no-sizes"),
+        unused=("pair", "norms", "weighting"),
+        runs=None,
+    )
+
     epsilon: Number = option(
         "What an item of weight 1 may lose in one comparison, to anybody.", BUDGET
     )
@@ -80,7 +89,7 @@ class Similarity(Query):
             require(self.pair[0] != self.pair[1], "pair", "one person", "two different people")
 
     @property
-    def comparison(self) -> Comparison:
+    def comparing(self) -> Compared:
         """The mechanism of one pair."""
         return comparison(self.epsilon, self.measure, self.norms, self.weighting)
 
@@ -88,13 +97,13 @@ class Similarity(Query):
         """See ``Query``."""
         pairs = self._pairs(public)
         peers = _peers(pairs)
-        return SimilarityTerms(self, public, self.comparison, tuple(pairs), peers)
+        return SimilarityTerms(self, public, self.comparing, tuple(pairs), peers)
 
     def listed_elsewhere(self, public: Public, pairs: int, most: int) -> SimilarityTerms:
         """Terms where pairs are not listed here: so many, at most ``most`` of one person."""
         require(self.pair is None, "pair", "given", "left out with a table")
         require(pairs > 0, "pairs", "an empty table", "a table that names two people")
-        return SimilarityTerms(self, public, self.comparison, (), {}, (pairs, most))
+        return SimilarityTerms(self, public, self.comparing, (), {}, (pairs, most))
 
     def _pairs(self, public: Public) -> list[tuple[str, str]]:
         """Each pair once, as it was named first; known people only."""
@@ -112,6 +121,25 @@ class Similarity(Query):
         once = {frozenset(pair): pair for pair in reversed(found)}
         return sorted(once.values())
 
+    def usual_method(self) -> str:
+        """By how sizes enter."""
+        return _by_sizes(self.comparing.norms)
+
+    def curves(self, tables: Mapping[str, Any], trial: Trial) -> Curves:
+        """The error of the overlap behind it, from the law of the noise."""
+        from reticent.tasks.comparing import chosen_ways
+        from reticent.tasks.comparing_similarity import similarity_curves
+
+        norms = {_by_sizes(one): one for one in NORMS}
+        known = ["no-sizes"] if self.measure == "overlap" else ["sizes-private", "sizes-public"]
+        return similarity_curves(
+            [
+                comparison(epsilon, self.measure, norms[way], self.weighting)
+                for way in chosen_ways(known, trial.methods)
+                for epsilon in trial.values
+            ]
+        )
+
     def worlds(self) -> tuple[World, ...]:
         """An item of one of the two."""
         you, other = self.pair or ("you", "she")
@@ -125,14 +153,14 @@ class Similarity(Query):
         return everybody(tables)
 
 
-def comparison(epsilon: Number, measure: str, norms: str | None, weighting: str) -> Comparison:
+def comparison(epsilon: Number, measure: str, norms: str | None, weighting: str) -> Compared:
     """The mechanism of one pair, by the options that queries share."""
-    from reticent.tasks.similarity import Similarity as Comparison
+    from reticent.tasks.similarity import Similarity as Compared
 
     usual = "none" if measure == "overlap" else "private"
     parts = 4 if (norms or usual) == "private" else 1  # a quarter is for the size
     at_least(budget(epsilon, "epsilon"), Fraction(parts, 1 << 30))
-    return Comparison(
+    return Compared(
         epsilon=epsilon,
         measure=measure,  # type: ignore[arg-type]
         norms=norms or usual,  # type: ignore[arg-type]
@@ -153,6 +181,11 @@ def compared(profiles: Profiles, names: Iterable[str]) -> Profiles:
     return profiles.only([places[name] for name in sorted(names)])
 
 
+def _by_sizes(norms: str) -> str:
+    """What a method is called that treats sizes so."""
+    return "no-sizes" if norms == "none" else f"sizes-{norms}"
+
+
 def _peers(pairs: Sequence[tuple[str, str]]) -> dict[str, int]:
     """With how many others each person is compared."""
     found: dict[str, int] = {}
@@ -168,7 +201,7 @@ class SimilarityTerms(Terms):
 
     query: Similarity
     known: Public
-    mechanism: Comparison  # type: ignore[assignment]  # one pair; it has all that terms ask for
+    mechanism: Compared  # type: ignore[assignment]  # one pair; it has all that terms ask for
     pairs: tuple[tuple[str, str], ...]
     peers: Mapping[str, int]
     elsewhere: tuple[int, int] | None = None

@@ -15,13 +15,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from reticent.amounts import show_nano
 from reticent.errors import BudgetExceeded, require
 from reticent.guarantees import Event, canonical
 from reticent.guarantees.card import Budget
 from reticent.ledger import Charge, Ledger, LedgerError, Request, period_of
-from reticent.tasks.batched import Batched
+from reticent.noise import Source
 from reticent.tasks.charged import LIBRARY, Payer, Standing, amount
 
 _GONE = (
@@ -42,6 +43,20 @@ class Part:
     digest: str
 
 
+class Counted(Protocol):
+    """What is known of a release before it is drawn; see ``Batched``."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Of everything that decides what is released, besides the data and the source."""
+
+    def event(self, source: Source, people: int | None = None) -> Event:
+        """The record: nobody loses more than it says."""
+
+    def payer(self, person: str) -> Payer:
+        """Whose account is charged: the same for everybody, but for their name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Merged:
     """How many people were charged now, and how many had been by an earlier run."""
@@ -51,7 +66,7 @@ class Merged:
 
 
 def merge(
-    job: Batched,
+    job: Counted,
     event: Event,
     parts: Callable[[], Iterable[Part]],
     *,
@@ -113,7 +128,7 @@ def identity(ledger: Ledger) -> str:
     return str(found[0])
 
 
-def most_spent(ledger: Ledger, job: Batched, people: int, limit: int | None = None) -> Budget:
+def most_spent(ledger: Ledger, job: Counted, people: int, limit: int | None = None) -> Budget:
     """What whoever has lost most with this provider has lost in this period, for a card."""
     anybody = job.payer("anybody").up_to(limit)
     period = period_of(anybody.renews, int(time.time()))

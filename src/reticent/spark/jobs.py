@@ -18,7 +18,7 @@ from reticent.noise import Source
 from reticent.queries.base import Answer, Public, Query, Terms
 from reticent.queries.binding import Given
 from reticent.queries.people import PersonTerms
-from reticent.queries.run import card_of, event_of, what_decides
+from reticent.queries.run import asked_of, card_of, event_of
 from reticent.spark.publishing import Released, Where
 from reticent.spark.scattering import SparkScatter
 from reticent.tasks.batched import Batched
@@ -64,7 +64,7 @@ class QueryJob:
     @property
     def fingerprint(self) -> str:
         """Of the query, the columns, and what of the inputs is public."""
-        told = what_decides(self.asked.query, self.tables, self.asked.columns) + self.decides
+        told = asked_of(self.asked.query, self.asked.columns or {}, self.tables) + self.decides
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
     def informed(self, people: int) -> Terms:

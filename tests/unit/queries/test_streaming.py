@@ -200,11 +200,8 @@ def test_refused_before_anything_is_charged(tmp_path) -> None:
 
 
 def test_a_frame_takes_up_what_was_broken_off(tmp_path, monkeypatch, small) -> None:
-    def fails(*_: object, **__: object) -> None:
-        raise RuntimeError("the power is gone")
-
     with monkeypatch.context() as broken:
-        broken.setattr("reticent.running.local.merge", fails)
+        broken.setattr("reticent.running.making.merge", fails)
         with pytest.raises(RuntimeError, match="power"):
             released(tmp_path)
     staging = Staging((tmp_path / "o.parquet").absolute())
@@ -216,31 +213,87 @@ def test_a_frame_takes_up_what_was_broken_off(tmp_path, monkeypatch, small) -> N
     assert set(spent(tmp_path / "l.db").values()) == {2 * 10**9}
 
 
-def test_answers_in_memory_are_placed_in_a_folder(tmp_path) -> None:
-    """Lists that depend on everybody, and pairs: the rows are those of the answer."""
+PAIRS = {"person": ["ann", "bob", "9"], "other": ["bob", "cid", "ann"]}
+ALONE = {
+    "neighbours": (rt.Neighbours(k=2, epsilon=1), {"profiles": LINES}),
+    "direct": (rt.Neighbours(k=2, epsilon=1, method="direct"), {"profiles": LINES}),
+    "similarity": (rt.Similarity(epsilon=1), {"profiles": LINES, "pairs": PAIRS}),
+}
+
+
+@pytest.mark.parametrize("case", ALONE)
+def test_answers_about_everybody_are_placed_in_a_folder(case, tmp_path, small) -> None:
+    """The rows, the card and the charges are those of the answer in memory."""
+    (query, data), out = ALONE[case], tmp_path / "o.parquet"
+    plain, placed = (
+        query.release(
+            data,
+            columns=ROLES,
+            source=Source.seeded(3),
+            ledger=tmp_path / f"{n}.db",
+            key="k",
+            out=o,
+        )
+        for n, o in enumerate((None, out))
+    )
+    table = parquet.read_table(out)
+    assert table.column_names == list(plain.terms.columns)
+    assert [tuple(row.values()) for row in table.to_pylist()] == plain.terms.rows(plain.value)
+    assert len(placed.value.files) > 1
+    assert placed.card.to_json() == plain.card.to_json()
+    assert spent(tmp_path / "0.db") == spent(tmp_path / "1.db") != {}
+    given = {"columns": ROLES, "source": Source.seeded(3), "ledger": tmp_path / "1.db", "out": out}
+    again = query.release(data, **given)
+    assert (again.replayed, again.key, again.spent) == (True, "k", "0")
+    assert spent(tmp_path / "0.db") == spent(tmp_path / "1.db")
+    with pytest.raises(StagingError, match="another table"):
+        query.release({**data, "profiles": {**LINES, "how much": [1.0] * 7}}, **given)
+
+
+@pytest.mark.parametrize("case", ALONE)
+@pytest.mark.parametrize("moment", ["drawing", "charging"])
+def test_an_answer_about_everybody_is_drawn_and_charged_once(
+    case, moment, tmp_path, monkeypatch, small
+) -> None:
+    """Broken off while it is drawn it is drawn anew; broken off later it is the same draw."""
+    query, data = ALONE[case]
+    given = {"columns": ROLES, "ledger": tmp_path / "l.db", "out": tmp_path / "o.parquet"}
+    where = {"drawing": "alone.write_whole", "charging": "staging.os.rename"}[moment]
+    with monkeypatch.context() as broken:
+        broken.setattr(f"reticent.running.{where}", fails)
+        with pytest.raises(RuntimeError, match="power is gone"):
+            query.release(data, **given)
+    parts = Staging((tmp_path / "o.parquet").absolute()).shown
+    drawn = {path.name: path.read_bytes() for path in parts.glob("part-*")}
+    charged = spent(tmp_path / "l.db")
+    assert bool(charged) is (moment == "charging")
+    query.release(data, **given)
+    shown = {path.name: path.read_bytes() for path in (tmp_path / "o.parquet").glob("part-*")}
+    assert (shown == drawn) is (moment == "charging")
+    if charged:
+        assert spent(tmp_path / "l.db") == charged
+
+
+def fails(*_: object, **__: object) -> None:
+    raise RuntimeError("the power is gone")
+
+
+def test_lists_read_off_sketches_are_placed_in_a_folder(tmp_path, small) -> None:
     sketches = CASES["sketches"][0].release({"profiles": LINES}, columns=ROLES, source=SEED)
-    pairs = {"person": ["ann", "bob"], "other": ["bob", "cid"]}
-    for number, (query, data, given) in enumerate(
+    for number, (query, data) in enumerate(
         (
-            (rt.Neighbours(k=2), {"sketches": sketches}, {}),
-            (rt.Recommendations(k=2), {"sketches": sketches, "items": ["Heat", "Up"]}, {}),
-            (rt.Neighbours(k=2, epsilon=1), {"profiles": LINES}, {"columns": ROLES}),
-            (rt.Similarity(epsilon=1), {"profiles": LINES, "pairs": pairs}, {"columns": ROLES}),
+            (rt.Neighbours(k=2), {"sketches": sketches}),
+            (rt.Recommendations(k=2), {"sketches": sketches, "items": ["Heat", "Up"]}),
         )
     ):
         folder = tmp_path / f"{number}.parquet"
-        plain, placed = (
-            query.release(data, **given, **({"source": Source.seeded(3)} if given else {}), out=out)
-            for out in (None, folder)
-        )
+        plain, placed = (query.release(data, out=out) for out in (None, folder))
         table = parquet.read_table(folder)
-        assert table.column_names == list(plain.terms.columns)
-        assert [tuple(row.values()) for row in table.to_pylist()] == [
-            tuple(row) for row in plain.terms.rows(plain.value)
-        ]
+        assert [tuple(row.values()) for row in table.to_pylist()] == plain.terms.rows(plain.value)
         assert placed.card.words == plain.card.words
+        assert placed.value.people == len({row[0] for row in plain.terms.rows(plain.value)})
         with pytest.raises(StagingError, match="there already"):
-            query.release(data, **given, out=folder)
+            query.release(data, out=folder)
 
 
 def test_a_folder_of_sketches_is_an_artefact(tmp_path, small) -> None:

@@ -21,7 +21,8 @@ def fails(*_: object, **__: object) -> None:
 
 def broken_off(monkeypatch, where: str, *arguments, **options) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(f"reticent.running.local.{where}", fails)
+        module = "making" if where == "merge" else "local"
+        broken.setattr(f"reticent.running.{module}.{where}", fails)
         with pytest.raises(RuntimeError, match="power is gone"):
             run(*arguments, **options)
 
