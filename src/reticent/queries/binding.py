@@ -273,7 +273,7 @@ def _file(table: Table, path: Path, chosen: Mapping[str, str]) -> _Columns:
         seen.extend(names)
         if table.others is not None:
             return names
-        return set(find_roles(path.name, names, table, chosen).values())
+        return set(find_roles(path.name, names, table, chosen).values()) or names[:1]
 
     if path.name.casefold().endswith(".parquet"):
         from importlib import import_module

@@ -32,12 +32,8 @@ class RowBatches:
     terms: DerivedTerms
     table: str
     roles: Mapping[str, str]
+    columns: tuple[str, ...]
     numbers: ClassVar[Mapping[str, bool]] = {}
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Those of the roles."""
-        return tuple(self.roles.values())
 
     def made(self, batch: Any, first: int) -> tuple[Any, frozenset[str]]:
         """The rows of the answer, and what it notes."""
@@ -61,11 +57,13 @@ def release_rows(
     name, table = next((n, one) for n, one in query.reads(public).items() if not one.public)
     with files_of(given.held[name], out) as files:
         chosen = given.columns_of(name, query.reads(public))
-        found = table.find(files[0].name, inputs.columns_in(files[0]), chosen)
+        header = inputs.columns_in(files[0])
+        found = table.find(files[0].name, header, chosen)
         known: Any = terms.informed(
             query, Public(names=[] if "id" in found else None, tables=public)
         )
-        job = RowBatches(query, known, name, found)
+        read = tuple(found.values()) or tuple(header[:1])  # one at least says how many rows
+        job = RowBatches(query, known, name, found, read)
         card = card_of_derived(known, told.command)
 
         def shown(staging: Staging, parts: Sequence[Part]) -> None:

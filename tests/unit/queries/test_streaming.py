@@ -336,6 +336,21 @@ def tree():
     return asked.release(rows, source=Source.seeded(1))
 
 
+def test_a_tree_that_splits_by_nothing_predicts_for_every_row(tmp_path) -> None:
+    told = {"columns": {"age": {"bounds": [0, 9], "bins": 2}}, "target": {"classes": ["n", "y"]}}
+    asked = rt.Tree(epsilon=50, target="votes", declare=told, max_depth=0)
+    stump = asked.release({"age": [1, 2] * 50, "votes": ["y"] * 100})
+    for name in ("r.csv", "r.parquet"):
+        rows = pandas.DataFrame({"age": [1, 2, 3], "other": [4, 5, 6]})
+        path = tmp_path / name
+        rows.to_csv(path, index=False) if name == "r.csv" else rows.to_parquet(path)
+        out = tmp_path / f"out-{name}.parquet"
+        plain = rt.Predict().release({"tree": stump, "rows": path})
+        rt.Predict().release({"tree": stump, "rows": path}, out=out, processes=1)
+        assert plain.value == {"row": [1, 2, 3], "prediction": ["y"] * 3}
+        assert parquet.read_table(out).to_pydict() == plain.value
+
+
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("form", ["csv", "parquet", "frame"])
 def test_predictions_keep_the_order_of_rows(tree, form, named, tmp_path, small) -> None:
