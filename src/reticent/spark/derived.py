@@ -47,7 +47,7 @@ def _by_rows(
     rule = f"with one that plays {_ID}, as {_ID}=NAME: rows of a DataFrame have no numbers"
     require(_ID in roles, "columns", "others", rule)
     known: Any = terms.informed(query, Public(names=[], tables=public))
-    job = RowBatches(query, known, name, roles)
+    job = RowBatches(query, known, name, roles, tuple(roles.values()))
     kinds = {str: arrow().string(), float: arrow().float64(), int: arrow().int64()}
     fields = zip(known.columns, known.types, strict=True)
     schema = arrow().schema([(column, kinds[kind]) for column, kind in fields])
