@@ -66,13 +66,14 @@ def release(
     pyspark()
     spark = session_of(data)
     others = {"people": people, "preferences": preferences}
-    given = given_of(query, data, columns, PAIRS, **others)
+    given = given_of(query, data, columns, _large(query), **others)
     if peers_at_once is not None:
         whole(peers_at_once, "peers_at_once", least=1)
     scatter = SparkScatter(spark, shared, peers_at_once)
     _check_out(query, given, out)
     charged: dict[str, Any] = {"ledger": ledger, "data_set": data_set, "total": total, "key": key}
     if out is None:
+        require(staging is None, "staging", str(staging), "left out without a folder to make")
         held, told = on_driver(given, condensed=True).held, Told(scatter=scatter)
         return run.release(query, held, columns=columns, source=source, told=told, **charged)
     if query.paid_by(given.held) is Pays.NOBODY:
@@ -111,11 +112,16 @@ def _written(asked: Asked) -> Answer:
     return release_lists(asked, *read_given(query, on_driver(given)))
 
 
+def _large(query: Query) -> str | None:
+    """The public table that stays on the cluster, if it is there."""
+    return PAIRS if isinstance(query, Similarity) else None
+
+
 def _check_out(query: Query, given: Given, out: str | Path | None) -> None:
     """An answer about the whole is one value; others are as many rows as there are people."""
     if query.shape is Shape.PER_PERSON:
         require(out is not None, "out", None, "a folder: there is a row for each person")
     if query.shape is Shape.WHOLE:
         require(out is None, "out", str(out), "left out: the answer comes back by itself")
-    if isinstance(given.held.get(PAIRS), SparkTable):
+    if isinstance(given.held.get(_large(query) or ""), SparkTable):
         require(out is not None, "out", None, "a folder: there is a row for each pair")

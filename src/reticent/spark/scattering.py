@@ -35,8 +35,8 @@ class SparkScatter:
         tasks = self.spark.range(parts, numPartitions=parts)
         with self.carried(data) as carried:
             done = in_arrow(tasks, _working(work, carried), "part long, made binary")
-            rows = done.toLocalIterator(prefetchPartitions=True)
-            made = {row.part: pickle.loads(bytes(row.made)) for row in rows}  # noqa: S301  # ours
+            rows = done.collect()  # all at once: one by one, tasks would run one by one
+        made = {row.part: pickle.loads(bytes(row.made)) for row in rows}  # noqa: S301  # ours
         return [made[part] for part in range(parts)]
 
     @contextmanager

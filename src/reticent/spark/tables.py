@@ -114,7 +114,7 @@ def session_of(data: Any) -> Any:
 
 
 def given_of(
-    query: Query, data: Any, columns: Mapping[str, str] | None, large: str, **others: Any
+    query: Query, data: Any, columns: Mapping[str, str] | None, large: str | None, **others: Any
 ) -> Given:
     """What was given for each input; public DataFrames are read, but not a ``large`` one."""
     inputs, several = query.reads({}), isinstance(data, Mapping)

@@ -14,6 +14,7 @@ from reticent.noise import Source
 from reticent.queries import registry
 from reticent.queries.base import Answer, Pays, Query, Shape
 from reticent.queries.inputs import Artefact, MappingFile
+from tests.unit.queries import test_person_batches
 from tests.unit.queries.test_registry import MADE, MAPPING, SAMPLES, named, promise
 
 from .same_results import ON_SPARK, spent
@@ -97,6 +98,35 @@ def test_another_source_draws_something_else(spark: Any, tmp_path: Path) -> None
     assert differs == {
         kind for kind in KINDS if SAMPLES[kind][0].pays not in (Pays.NOBODY, Pays.NOTED)
     }
+
+
+class Median(rt.Quantile):
+    """A query of one's own about the whole."""
+
+    kind = "median"
+
+
+def test_queries_of_ones_own(spark: Any, tmp_path: Path) -> None:
+    """Declared in one file, and on Spark at once: a map over people, and one about the whole."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(test_person_batches)  # workers have no tests
+    lines = {"who": [f"p{n % 7}" for n in range(60)], "cost": [n % 11 for n in range(60)]}
+    roles = {"person": "who", "price": "cost"}
+    given = {"columns": roles, "source": Source.seeded(3)}
+    query, held = test_person_batches.Spent(), frame(spark, lines)
+    with open_ledger(tmp_path / "ledger.db") as ledger:
+        made = rt.spark.release(query, held, out=tmp_path / "out", ledger=ledger, **given)
+        assert spent(ledger) == {f"p{n}": 10**9 for n in range(7)}
+    alone = query.release(lines, **given)
+    names = alone.terms.known.names
+    wanted = [
+        (name, *(cells or (None, None))) for name, cells in zip(names, alone.value, strict=True)
+    ]
+    assert sorted(rows(made)) == wanted
+    half, given = Median(epsilon=1, upper=10), {"columns": {"value": "cost"}}
+    found = rt.spark.release(half, held, source=Source.seeded(2), **given)
+    assert found.value == half.release(lines, source=Source.seeded(2), **given).value
 
 
 def test_one_value_needs_no_folder_and_many_need_one(spark: Any) -> None:
