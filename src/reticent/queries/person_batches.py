@@ -128,8 +128,9 @@ class PersonBatches:
         require(alone, "table", "somebody in two rows", "one row for each person")
         listed = np.empty(len(names), dtype=object)
         listed[:] = names
-        known = {_DECLARED: Bound(_DECLARED, {WHO: listed}, len(names))} if table.several else {}
-        public = {**self.terms.known.tables, **known}
+        public = dict(self.terms.known.tables)
+        if table.several and names:
+            public[_DECLARED] = Bound(_DECLARED, {WHO: listed}, len(names))
         held = table.read(called, lines, self.roles, public)
         entries: Any = []
         if names:
