@@ -6,8 +6,8 @@ Not here  the mechanism (tasks/similarity.py), the most similar of everybody (ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -108,15 +108,8 @@ class Similarity(Query):
             found = [(a, b) for a, b in zip(*ends, strict=True) if a and b and a != b]
             require(bool(found), "pairs", "an empty table", "a table that names two people")
         require(bool(found) or public.names is None, "pair", None, "two people, or a table pairs")
-        if public.names is not None:
-            there = set(public.names)
-            missing = sorted({name for pair in found for name in pair} - there)
-            rule = (
-                "people of the table or, if you declare them, of that list: who is in it is public"
-            )
-            require(not missing, "pair", ", ".join(missing[:3]), rule)
-        once = {frozenset(pair): pair for pair in reversed(found)}
-        return sorted(once.values())
+        _check_known({name for pair in found for name in pair}, public)
+        return _once(found)
 
     def usual_method(self) -> str:
         """By how sizes enter."""
@@ -170,6 +163,27 @@ def _by_sizes(norms: str) -> str:
     return "no-sizes" if norms == "none" else f"sizes-{norms}"
 
 
+def _check_known(compared: Collection[str], public: Public) -> None:
+    """Refuse people who are not there, once it is known who is."""
+    missing = [] if public.names is None else sorted(set(compared).difference(public.names))
+    rule = "people of the table or, if you declare them, of that list: who is in it is public"
+    require(not missing, "pair", ", ".join(missing[:3]), rule)
+
+
+def _once(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Each pair once, as it was named first, in the order of names."""
+    import numpy as np
+
+    names = sorted({name for pair in pairs for name in pair})
+    places = {name: place for place, name in enumerate(names)}
+    ends = np.array([(places[one], places[other]) for one, other in pairs], dtype=np.int64)
+    ends = ends.reshape(-1, 2)
+    keys = ends.min(axis=1) * len(names) + ends.max(axis=1)
+    first = np.unique(keys, return_index=True)[1]
+    kept = first[np.lexsort((ends[first, 1], ends[first, 0]))].tolist()
+    return [pairs[place] for place in kept]
+
+
 def _peers(pairs: Sequence[tuple[str, str]]) -> dict[str, int]:
     """With how many others each person is compared."""
     found: dict[str, int] = {}
@@ -189,6 +203,13 @@ class SimilarityTerms(Terms):
     pairs: tuple[tuple[str, str], ...]
     peers: Mapping[str, int]
     columns: ClassVar[tuple[str, ...]] = ("person", "other", "similarity")
+
+    def informed(self, query: Query, found: Public) -> Terms:
+        """Who is compared is known already, if anybody is."""
+        if not self.pairs:
+            return query.terms(found)
+        _check_known(self.peers, found)
+        return replace(self, known=found)
 
     @property
     def most(self) -> int:
@@ -217,9 +238,9 @@ class SimilarityTerms(Terms):
 
         if not self.pairs:
             return None
+        losses = {many: self.mechanism.guarantee(many).overall for many in set(self.peers.values())}
         return [
-            (Payer(subject=name, limit=limit), self.mechanism.guarantee(peers).overall)
-            for name, peers in self.peers.items()
+            (Payer(subject=name, limit=limit), losses[many]) for name, many in self.peers.items()
         ]
 
     @property
