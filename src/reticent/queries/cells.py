@@ -14,7 +14,7 @@ NO_SCORE = "it does not say how good an answer is (score)"
 VERBS = ("plan", "release", "compare", "sweep", "verify", "audit")
 SURFACES = ("Python", "shell", "HTTP", "Spark")
 NO_WORLDS = "it brings no small inputs that differ in one unit (worlds)"
-_DONE = frozenset({*VERBS, "Python", "shell"})
+_DONE = frozenset({*VERBS, "Python", "shell", "Spark"})
 
 
 def cells(query: type[Query]) -> dict[str, Any]:
