@@ -259,17 +259,6 @@ class Mapping(WholeQuery):
         return tuple(own[name.casefold()] for name in self.secret)
 
 
-def read_training(
-    query: Mapping, data: Any, columns: MappingType[str, str] | None = None
-) -> tuple[MappingSearch, Training]:
-    """The search that a query asks for, and the people of a table that it would learn from."""
-    from reticent.queries.binding import Given
-
-    tables = Given.of(query.reads({}), data, columns).private({})
-    terms = query.terms(query.facts(tables))
-    return terms.mechanism, terms.training(tables["table"])
-
-
 def _numbers(held: Any) -> list[Fraction]:
     """What an option holds, be it a number or several by name."""
     if isinstance(held, tuple):

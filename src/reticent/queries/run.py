@@ -129,7 +129,7 @@ def release(
     told.agree(plan_of(query, terms))
     ready = _Ready(query, terms, tables, source, told)
     if out is not None:
-        from reticent.queries.alone import WholeJob, into_folder
+        from reticent.queries.whole_folder import WholeJob, into_folder
 
         due = _due(query, terms, given.held, data_set, total)
         job = WholeJob(query, terms, tables, columns or {}, due, ready.event, told.progress)
