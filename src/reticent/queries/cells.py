@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from reticent.queries.base import Query
+from reticent.queries.offered import why_not_offered
 
 LATER = "not from this declaration yet"
 VERBS = ("plan", "release", "compare", "sweep", "verify", "audit")
 SURFACES = ("Python", "shell", "HTTP", "Spark")
 NO_WORLDS = "it brings no small inputs that differ in one unit (worlds)"
-_DONE = frozenset({"plan", "release", "verify", "Python", "shell"})
+_DONE = frozenset({"plan", "release", "verify", "Python", "shell", "HTTP"})
 
 
 def cells(query: type[Query]) -> dict[str, Any]:
@@ -21,6 +22,8 @@ def cells(query: type[Query]) -> dict[str, Any]:
     absent = dict(query.absent)
     if query.worlds is Query.worlds:
         absent.setdefault("verify", NO_WORLDS)
+    if why_not_offered(query):
+        absent["HTTP"] = why_not_offered(query)
 
     def cell(name: str) -> bool | str:
         return absent.get(name, True if name in _DONE else LATER)

@@ -23,6 +23,12 @@ def shown(
     }
 
 
+def schema(called: str) -> dict[str, Any]:
+    """The JSON Schema of one person's list."""
+    entry = {"rank": {"type": "integer"}, called: {"type": "string"}, "score": {"type": "number"}}
+    return {"type": "array", "items": {"type": "object", "properties": entry}}
+
+
 def rows(value: dict[str, list[dict[str, Any]]]) -> list[tuple[Any, ...]]:
     """A line for each entry."""
     return [(person, *entry.values()) for person, entries in value.items() for entry in entries]

@@ -7,13 +7,14 @@ Not here  the mechanism (tasks/similarity.py), the most similar of everybody (ne
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import require
 from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Cells, Input, Role, Table
+from reticent.queries.offering import Offering
 from reticent.queries.options import BUDGET, at_least, choice, names, option, perhaps
 from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number, budget
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from reticent.guarantees import Event, PerItemDP
     from reticent.guarantees.card import Scope
     from reticent.noise import Source
+    from reticent.queries.public_terms import PublicTerms
     from reticent.tasks.charged import Payer
     from reticent.tasks.similarity import Similarity as Comparison
 
@@ -60,12 +62,21 @@ class Similarity(Query):
         "people": PEOPLE,
         "items": ITEMS,
     }
+    offering: ClassVar[Offering] = Offering(
+        name="comparison",
+        gets="noisy comparisons with other people",
+        about="how alike you are to others",
+        value={"type": "number"},
+    )
 
     epsilon: Number = option(
         "What an item of weight 1 may lose in one comparison, to anybody.", BUDGET
     )
     pair: Sequence[str] | None = option(
-        "Two people, where it is one pair.", perhaps(names("PERSON,OTHER", 2)), default=None
+        "Two people, where it is one pair.",
+        perhaps(names("PERSON,OTHER", 2)),
+        default=None,
+        local=True,
     )
     measure: str = option("What to compute.", choice(*MEASURES), default="cosine")
     norms: str | None = option(NORMS_HELP, perhaps(choice(*NORMS)), default=None)
@@ -108,6 +119,15 @@ class Similarity(Query):
             require(not missing, "pair", ", ".join(missing[:3]), rule)
         once = {frozenset(pair): pair for pair in reversed(found)}
         return sorted(once.values())
+
+    def on_terms(self, provider: str, held: Mapping[str, Any]) -> PublicTerms:
+        """Two people, who both pay."""
+        from reticent.queries.public_terms import OTHER, PERSON, PairTerms, public_terms
+        from reticent.tasks.terms import SimilarityTerms as Maths
+
+        query = replace(self, pair=(PERSON, OTHER))
+        terms: Any = public_terms(query, {**held, "people": [PERSON, OTHER]})
+        return PairTerms(query, terms, Maths(query.comparison))
 
     def worlds(self) -> tuple[World, ...]:
         """An item of one of the two."""

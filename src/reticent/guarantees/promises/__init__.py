@@ -26,11 +26,6 @@ from reticent.guarantees.promises.profiles import (
     read_off_sketches,
     similarity,
 )
-from reticent.guarantees.promises.service import (
-    service_histogram,
-    service_profile,
-    service_similarity,
-)
 from reticent.guarantees.promises.tables import (
     counts,
     mapping,
@@ -61,9 +56,6 @@ __all__ = [
     "public_lists",
     "quantile",
     "read_off_sketches",
-    "service_histogram",
-    "service_profile",
-    "service_similarity",
     "similarity",
     "top_nodes",
     "tree",
