@@ -96,7 +96,7 @@ def usual_terms(query: Query, held: Mapping[str, Any]) -> PublicTerms:
 
 
 def _stream(source: Source, person: str) -> Source:
-    """A seeded source has a stream for each person, as in a release of many."""
+    """A seeded source has a stream for each person, as in a release of many: always the same."""
     return source if source.private else source.child(person)
 
 
@@ -137,8 +137,10 @@ class StretchedItems(PublicTerms):
     def draw(self, people: Sequence[Subject], source: Source) -> tuple[Any, Any]:
         """The query's own draw, of a stretched profile and of an empty one."""
         (one,) = people
-        own, weights = _stream(source, one.name), one.held * one.allowed.weights
-        return self._value(weights, own), self._value(np.zeros_like(weights), own)
+        weights = one.held * one.allowed.weights
+        rows = (weights, np.zeros_like(weights))
+        released, cover = (self._value(row, _stream(source, one.name)) for row in rows)
+        return released, cover
 
     def _value(self, weights: NDArray[np.int64], source: Source) -> Any:
         items, places = self._order

@@ -5,7 +5,6 @@ with the same tests.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,22 +19,21 @@ from reticent.gateway import Gateway
 from reticent.gateway.offers import offers_of, read_asks
 from reticent.guarantees import ITEM
 from reticent.ledger import Account
-from reticent.mechanisms import DiscreteLaplace, Mean, Mechanism, Stretching
+from reticent.mechanisms import DiscreteLaplace, Mechanism
 from reticent.noise import Source
 from reticent.preferences import Preferences
 from reticent.queries import registry
-from reticent.queries.base import Public, Query, Shape
+from reticent.queries.base import Public, Shape
 from reticent.queries.cells import cells
-from reticent.queries.items import ItemsQuery, ItemsTerms, weighted
+from reticent.queries.items import ItemsQuery, ItemsTerms
 from reticent.queries.offered import offered, why_not_offered
 from reticent.queries.offering import Lasts
-from reticent.queries.options import BUDGET, count, option
+from reticent.queries.options import BUDGET, option
 from tests.unit.console.conftest import PLENTY
 from tests.unit.gateway.seeded import (
     CLUB,
     FILMS,
     Told,
-    ask,
     asking,
     call,
     checked,
@@ -46,34 +44,9 @@ from tests.unit.gateway.seeded import (
     somebody,
     spent,
     token,
-    value,
     wishes,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coverage(ItemsQuery):
-    """How much of the catalogue each person has."""
-
-    kind = "coverage"
-    epsilon: Any = option("What an item of weight 1 may lose.", BUDGET)
-    size: Any = option("How many items the catalogue has; public.", count(metavar="N"))
-
-    def terms(self, public: Public) -> Any:
-        return CoverageTerms(
-            public, Stretching(epsilon=self.epsilon, function=Mean(size=self.size))
-        )
-
-
-@dataclass(frozen=True)
-class CoverageTerms(ItemsTerms):
-    known: Public
-    mechanism: Mechanism[Any]
-    what: ClassVar[str] = "how much of the catalogue each person has"  # type: ignore[misc]
-    columns: ClassVar[tuple[str, ...]] = ("person", "share")
-
-    def release(self, profiles: Any, source: Source) -> list[float]:
-        return [self.mechanism.release([one], source).value for one in weighted(profiles)]
+from tests.unit.queries.test_own_query import examples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +54,10 @@ class Tally(ItemsQuery):
     """How many items each person has, whatever they weigh."""
 
     kind = "tally"
-    epsilon: Any = option("What an item may lose.", BUDGET)
+    epsilon: Any = option("What an item may lose.", BUDGET)  # noqa: RUF009
 
     def terms(self, public: Public) -> Any:
-        return TallyTerms(public, DiscreteLaplace(epsilon=self.epsilon, sensitivity=1, unit=ITEM))
+        return TallyTerms(public, DiscreteLaplace(epsilon=self.epsilon, size=1, unit=ITEM))
 
 
 @dataclass(frozen=True)
@@ -95,10 +68,9 @@ class TallyTerms(ItemsTerms):
     columns: ClassVar[tuple[str, ...]] = ("person", "items")
 
     def release(self, profiles: Any, source: Source) -> list[int]:
-        return [int(self.mechanism.release(n, source).value) for n in profiles.sizes.tolist()]
+        return [int(self.mechanism.release([n], source).value[0]) for n in profiles.sizes]
 
 
-OWN = (Coverage, Tally)
 ASKS: dict[str, dict[str, Any]] = {
     "histogram": {"epsilon": "0.4", "attributes": {"default": "0.2"}},
     "similarity": {"epsilon": "0.5"},
@@ -117,11 +89,14 @@ CHARGED = {"histogram": 1, "similarity": 1, "coverage": 1, "tally": 1}
 
 @pytest.fixture(scope="module", autouse=True)
 def own() -> Iterator[None]:
-    """Two queries that a session in Python adds."""
+    """Two queries that a session in Python adds, one of them as CONTRIBUTING.md does it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, "_added", {})
-        for query in OWN:
-            rt.register(query)
+        rt.register(Tally)
+        names: dict[str, Any] = {"__name__": "a package of one's own"}
+        for example in examples():
+            mode = "single" if example.want else "exec"
+            exec(compile(example.source, "CONTRIBUTING.md", mode), names)
         yield
     registry.queries.cache_clear()
 
@@ -233,24 +208,30 @@ NOTHING = {
 DRAWN = [kind for kind in KINDS if kind not in ("neighbours", "recommendations", "profile")]
 
 
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory, own: None) -> dict[str, dict[str, list[Any]]]:
+    """By ann's file and by kind, all that a provider sees; coins are always the same."""
+    folder, found = tmp_path_factory.mktemp("seen"), {}
+    for name, text in {"full": wishes(), "void": wishes(), **NOTHING}.items():
+        made = service(folder / f"{name}.db", seed=11, ann=text)
+        if name == "void":
+            fill(made.gateway, {"ann": somebody(())}, asks={CLUB: ASKS})
+        told = {kind: [made.ask(f"{kind}-{k:05d}", kind) for k in range(3)] for kind in DRAWN}
+        found[name] = {
+            kind: [(one.status, one["content-type"], one.json) for one in those]
+            for kind, those in told.items()
+        }
+        made.gateway.close()
+    return found
+
+
 @pytest.mark.parametrize("case", NOTHING)
 @pytest.mark.parametrize("kind", DRAWN)
-def test_who_allows_nothing_looks_like_who_has_nothing(
-    tmp_path: Path, kind: str, case: str
-) -> None:
-    """With the same coins the covers are those of empty profiles, to the byte but for the name."""
-    seen = {}
-    full = service(tmp_path / "full.db", seed=11)
-    quiet = service(tmp_path / "quiet.db", seed=11, ann=NOTHING[case])
-    void = service(tmp_path / "void.db", seed=11)
-    fill(void.gateway, {"ann": somebody(())}, asks={CLUB: ASKS})
-    for name, made in (("full", full), ("quiet", quiet), ("void", void)):
-        told = [made.ask(f"key-{k:05d}", kind) for k in range(3)]
-        seen[name] = [(one.status, one["content-type"], one.json) for one in told]
-        made.gateway.close()
-    first, other, empty = (seen[name] for name in ("full", "quiet", "void"))
+def test_who_allows_nothing_looks_like_who_has_nothing(seen: Any, kind: str, case: str) -> None:
+    """With the same coins, covers are those of empty profiles to the byte."""
+    first, other, empty = (seen[name][kind] for name in ("full", case, "void"))
     assert [form(one[2]) for one in first] == [form(one[2]) for one in other]
-    if kind == "similarity":  # a cover is of two empty profiles, bob's too
+    if kind == "similarity":  # a cover is of two empty profiles, and bob's is none here
         assert {one[0] for one in (*first, *other, *empty)} == {200}
         return
     assert other == empty
@@ -355,10 +336,6 @@ def test_the_same_release_in_python_has_the_same_value_and_promise(
     assert kind == "profile" or other.value != answer.value
 
 
-def words(card: dict[str, Any]) -> set[str]:
-    return set(re.findall(r"\d+\.\d+|\d{2,}", json.dumps(card["budget"])))
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_provider_reads_no_budget(served: Service, kind: str) -> None:
     budget = served.ask("key-00001", kind).json["card"]["budget"]
@@ -411,7 +388,7 @@ def test_a_query_that_is_no_map_over_items_is_refused_as_terms() -> None:
         def terms(self, public: Public) -> Any:
             from reticent.guarantees import PERSON
 
-            return TallyTerms(public, DiscreteLaplace(epsilon=1, sensitivity=1, unit=PERSON))
+            return TallyTerms(public, DiscreteLaplace(epsilon=1, size=1, unit=PERSON))
 
     with pytest.raises(rt.ReticentError, match="map over people's items"):
         Wrong(epsilon=1).on_terms(CLUB, {"items": FILMS.items, "people": ["a person"]})
@@ -435,5 +412,3 @@ def test_the_description_is_made_from_the_declarations(served: Service) -> None:
 def test_what_lasts_is_declared() -> None:
     lasting = {kind for kind, one in offered().items() if one.offering.lasts is not Lasts.REQUEST}
     assert lasting == {"sketches", "profile"}
-    assert all(isinstance(one, type) and issubclass(one, Query) for one in offered().values())
-    assert value(b'{"value": 1}') == 1 and ask is not None
