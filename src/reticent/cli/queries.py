@@ -117,7 +117,9 @@ def listing(as_json: Json = False) -> None:
             say(f"  {where}: {', '.join(told)}")
 
 
-def _made(body: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
+def command_of(
+    body: Callable[..., None], parameters: list[inspect.Parameter]
+) -> Callable[..., None]:
     """A function with the parameters that a command line is made from."""
 
     def command(**given: Any) -> None:
@@ -139,7 +141,7 @@ def _planning(query: type[Query]) -> Callable[..., None]:
     named = [query_options.parameter("columns", ColumnsOption, None)] if files else []
     number = [query_options.parameter("count", Annotated[str | None, counted], None)]
     parameters = [
-        *query_options.of_options(query),
+        *query_options.of_options(query.options()),
         *(number if query.counted else []),
         *files,
         *named,
@@ -150,7 +152,7 @@ def _planning(query: type[Query]) -> Callable[..., None]:
     def body(context: typer.Context, given: dict[str, Any]) -> None:
         _plan(query_options.asked(query, given), given)
 
-    return _made(body, parameters)
+    return command_of(body, parameters)
 
 
 def _plan(asked: Query, given: dict[str, Any], purse: Purse | None = None) -> None:
@@ -196,7 +198,7 @@ def _releasing(query: type[Query]) -> Callable[..., None]:
     total = query_options.parameter("total", TotalOption, None)
     parameters = [
         *query_options.of_inputs(query),
-        *query_options.of_options(query),
+        *query_options.of_options(query.options()),
         query_options.parameter("columns", ColumnsOption, None),
         query_options.parameter("out", OutOption, None),
         query_options.parameter("card", CardFile, None),
@@ -208,7 +210,7 @@ def _releasing(query: type[Query]) -> Callable[..., None]:
         query_options.parameter("yes", Yes, False),
         query_options.parameter("as_json", Json, False),
     ]
-    return _made(lambda context, given: _release(context, query, given), parameters)
+    return command_of(lambda context, given: _release(context, query, given), parameters)
 
 
 def _check_outputs(query: type[Query], given: dict[str, Any]) -> None:
@@ -233,13 +235,13 @@ def _check_outputs(query: type[Query], given: dict[str, Any]) -> None:
 def _deriving(query: type[Query]) -> Callable[..., None]:
     parameters = [
         *query_options.of_inputs(query),
-        *query_options.of_options(query),
+        *query_options.of_options(query.options()),
         query_options.parameter("columns", ColumnsOption, None),
         query_options.parameter("out", OutOption, None),
         query_options.parameter("card", CardFile, None),
         query_options.parameter("as_json", Json, False),
     ]
-    return _made(lambda context, given: _derive(context, query, given), parameters)
+    return command_of(lambda context, given: _derive(context, query, given), parameters)
 
 
 def _derive(context: typer.Context, query: type[Query], given: dict[str, Any]) -> None:

@@ -64,13 +64,24 @@ class Promise(Block):
     prior: str | None = None
 
 
+class Stated(Block):
+    """Which promise the sentences are those of, and the public facts that they are made from."""
+
+    promise: str
+    facts: dict[str, Any] = Field(default_factory=dict)
+
+
 class Scope(Block):
-    """Who is protected, against whom, and against whom not."""
+    """Who is protected, against whom, and against whom not.
+
+    ``stated`` lets anybody word it again; without it the sentences are in their maker's own words.
+    """
 
     protected: str
     observer: str = ANYONE
     not_against: tuple[str, ...]
     model: Literal["local", "central"]
+    stated: Stated | None = None
 
 
 class Budget(Block):

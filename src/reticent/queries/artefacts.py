@@ -19,7 +19,7 @@ from reticent.errors import ReticentError
 from reticent.guarantees.card import Card
 from reticent.noise import Source
 from reticent.queries.base import Answer, Terms
-from reticent.queries.card_checks import recomputed
+from reticent.queries.card_checks import is_in_own_words, recomputed
 from reticent.queries.publish import SCHEMA
 from reticent.queries.registry import query_of
 
@@ -117,5 +117,5 @@ def _check_card(card: Card, terms: Terms) -> None:
     own = replace(terms.event(Source.system()), private=event.private)
     if event.to_json() != own.to_json():
         raise _Refused("its card is that of another query")
-    if recomputed(card):
+    if recomputed(card) or is_in_own_words(card):
         raise _Refused("its card does not hold; reticent card verify says why")

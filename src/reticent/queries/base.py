@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from reticent.errors import ParameterError, require
+from reticent.queries.evaluable import Evaluable
 from reticent.queries.offering import Offering
 from reticent.queries.options import Option
 
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from reticent.queries.inputs import Input
     from reticent.queries.plans import Details, Plan
     from reticent.queries.public_terms import PublicTerms
-    from reticent.queries.worlds import World
     from reticent.rational import Number
+    from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
 
 Progress = Callable[[float], object]
@@ -166,6 +167,13 @@ class Terms(ABC):
     def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> Any:
         """The answer, sealed: in a form that a ledger can keep; it is shown by ``show``."""
 
+    def batches(self, columns: Mapping[str, str]) -> Batched:
+        """The release as a function from Arrow batch to Arrow batch, where it is a map over people.
+
+        ``columns`` has the column of each role of the private table that is read.
+        """
+        raise ParameterError("query", "a map over people", self.what)
+
     @abstractmethod
     def show(self, kept: Any) -> Any:
         """The answer in the user's terms."""
@@ -188,7 +196,7 @@ class Terms(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query(ABC):
+class Query(Evaluable, ABC):
     """What is asked, without any data. Equal options make equal queries."""
 
     kind: ClassVar[str]
@@ -296,10 +304,6 @@ class Query(ABC):
     def told_by(self, value: Any) -> Public:
         """What an answer that was read again says is public: whom it is about."""
         return Public()
-
-    def worlds(self) -> Sequence[World]:
-        """Small inputs that differ in one unit, on which the promise can be tried; or none."""
-        return ()
 
     def check_given(self, given: Collection[str]) -> None:
         """Refuse inputs that do not go together, before anything is read."""

@@ -11,10 +11,11 @@ from reticent.queries.base import Query
 from reticent.queries.offered import why_not_offered
 
 LATER = "not from this declaration yet"
+NO_SCORE = "it does not say how good an answer is (score)"
 VERBS = ("plan", "release", "compare", "sweep", "verify", "audit")
 SURFACES = ("Python", "shell", "HTTP", "Spark")
 NO_WORLDS = "it brings no small inputs that differ in one unit (worlds)"
-_DONE = frozenset({"plan", "release", "verify", "Python", "shell", "HTTP"})
+_DONE = frozenset({*VERBS, "Python", "shell", "HTTP"})
 
 
 def cells(query: type[Query]) -> dict[str, Any]:
@@ -22,6 +23,11 @@ def cells(query: type[Query]) -> dict[str, Any]:
     absent = dict(query.absent)
     if query.worlds is Query.worlds:
         absent.setdefault("verify", NO_WORLDS)
+        if query.audit is Query.audit:
+            absent.setdefault("audit", NO_WORLDS)
+    if query.score is Query.score and query.curves is Query.curves:
+        absent.setdefault("compare", NO_SCORE)
+        absent.setdefault("sweep", NO_SCORE)
     if why_not_offered(query):
         absent["HTTP"] = why_not_offered(query)
 

@@ -18,6 +18,7 @@ from reticent.queries.inputs import Cells, Role, Table
 from reticent.queries.options import (
     BUDGET,
     EXACT,
+    Option,
     choice,
     count,
     exact_text,
@@ -25,6 +26,7 @@ from reticent.queries.options import (
     option,
     perhaps,
 )
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World
 from reticent.rational import Number
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from reticent.mechanisms.totals import Totals
     from reticent.noise import Source
     from reticent.queries.binding import Bound
+    from reticent.tasks.comparing import Curves
 
 POINTS = 1_000_000
 """Of the grid on which values are added up, about."""
@@ -68,6 +71,13 @@ class Counts(WholeQuery):
             ordered=True,
         ),
     }
+
+    comparison: ClassVar[Comparison] = Comparison(
+        reads=("categories",),
+        methods=("together", "one-by-one"),
+        runs=None,
+        options=(Option("count", "How many categories, where no table names them.", count(), 1),),
+    )
 
     epsilon: Number = option("Privacy budget of this release.", BUDGET)
     unit: str = option(
@@ -124,6 +134,14 @@ class Counts(WholeQuery):
             **ends,
         )
         return CountsTerms(self, public, mechanism)
+
+    def curves(self, tables: Mapping[str, Bound], trial: Trial) -> Curves:
+        """The error of a total, from the law of its noise."""
+        from reticent.tasks.comparing_totals import totals_curves
+
+        known = self.facts(tables) if tables else Public(trial.more["count"])
+        totals = self.terms(known).mechanism
+        return totals_curves(totals, epsilons=trial.values, ways=trial.methods)
 
     def worlds(self) -> tuple[World, ...]:
         """All records of a person that count, or one record."""

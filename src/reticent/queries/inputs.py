@@ -56,6 +56,8 @@ class Input(ABC):
     rest: str = ""
     usual: str | None = None
     """The file that a command takes if it is there and none is named."""
+    several: bool = False
+    """Whether a person may have several lines; else each has one."""
 
     @abstractmethod
     def read(
@@ -90,6 +92,7 @@ class Table(Input):
     ordered: bool = False
     rest: str = ""
     others: Cells | None = None
+    several: bool = False
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -128,6 +131,7 @@ class ProfilesTable(Input):
     public: bool = False
     required: bool = True
     forms: str = f"{FORMS}, or .npz, a CSR matrix of weights,"
+    several: bool = True
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]

@@ -26,12 +26,14 @@ from reticent.queries.options import (
     option,
     perhaps,
 )
+from reticent.queries.trials import Comparison, Trial
 from reticent.rational import Number
 
 if TYPE_CHECKING:
     from reticent.guarantees.card import Scope
     from reticent.noise import Source
     from reticent.queries.binding import Bound
+    from reticent.tasks.comparing import Curves
     from reticent.tasks.learnt_mapping import LearntMapping
     from reticent.tasks.mapping_search import MappingSearch
     from reticent.tasks.training import Training
@@ -62,7 +64,19 @@ class Mapping(WholeQuery):
     absent: ClassVar[MappingType[str, str]] = {
         **WholeQuery.absent,
         "verify": "it promises nothing to the people it is learnt from",
+        "audit": "it promises nothing to the people it is learnt from; audit profile attacks what "
+        "is released through it",
     }
+    comparison: ClassVar[Comparison] = Comparison(
+        varies="delta",
+        placeholder="0",
+        compared=None,
+        swept=None,
+        zero=True,
+        methods=("least-leak", "exponential", "randomised-response", "nothing-told"),
+        unused=("leak", "epsilon", "at_least", "unknown", "radius", "held_out"),
+        runs=None,
+    )
     inputs: ClassVar[MappingType[str, Input]] = {"table": TABLE}
 
     secret: Any = option(
@@ -192,6 +206,23 @@ class Mapping(WholeQuery):
             return Public(names=self.public, tables=tables)
         shown = {*self.secret, _PERSON}
         return Public(names=[n for n in tables["table"].columns if n not in shown], tables=tables)
+
+    def curves(self, tables: MappingType[str, Any], trial: Trial) -> Curves:
+        """What mappings tell about the secret at the same distortion, from counts."""
+        from reticent.tasks.comparing_mapping import mapping_curves
+        from reticent.tasks.recoding import Alphabet
+
+        terms = self.terms(self.facts(tables))
+        people, search = terms.training(tables["table"]), terms.mechanism
+        return mapping_curves(
+            Alphabet.of(people.profiles, people.secrets),
+            search.distance,
+            secret=", ".join(search.secrets),
+            distortions=trial.at,
+            ways=trial.methods,
+            seconds=float(Fraction(self.seconds)),
+            progress=trial.progress,
+        )
 
     def terms(self, public: Public) -> MappingTerms:
         """See ``Query``."""

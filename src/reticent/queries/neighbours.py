@@ -18,11 +18,13 @@ from reticent.errors import ParameterError, require
 from reticent.queries import ranked
 from reticent.queries.base import Answer, Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.derived import DerivedTerms
+from reticent.queries.evaluable import LOUD
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Artefact, Input
 from reticent.queries.offering import Offering
-from reticent.queries.options import BUDGET, choice, count, option, perhaps
+from reticent.queries.options import BUDGET, SHARE, Option, choice, count, option, perhaps
 from reticent.queries.similarity import MEASURES, NORMS, NORMS_HELP, WEIGHTINGS, comparison
 from reticent.queries.sketches import SIZE_HELP
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from reticent.queries.neighbour_methods import Method
     from reticent.queries.plans import Details
     from reticent.tasks.charged import Payer
+    from reticent.tasks.comparing import Curves
 
 MUCH = 5 * NANO
 """Nano-epsilon above which a promise to all others together is little."""
@@ -68,6 +71,16 @@ class Neighbours(Query):
         "people": PEOPLE,
         "items": ITEMS,
     }
+
+    comparison: ClassVar[Comparison] = Comparison(
+        reads=("profiles", "people", "items"),
+        methods=("sketches", "sketches-strictest", "direct", "direct-strictest", "gossip"),
+        unused=("total_epsilon", "measure", "norms", "weighting"),
+        runs=5,
+        options=(
+            Option("held_out", "The share of items that neighbours have to supply.", SHARE, "0.1"),
+        ),
+    )
 
     epsilon: Number | None = option(
         "What an item of weight 1 may lose: in all (sketches), or in one comparison (direct, "
@@ -152,6 +165,27 @@ class Neighbours(Query):
 
         total, most = self.total_epsilon, self.max_contacts
         return Gossiped(Gossip(similarity=pair, k=k, total_epsilon=total, max_contacts=most))
+
+    def with_little_noise(self) -> Neighbours:
+        """Whatever the budget is called."""
+        if self.total_epsilon is None:
+            return replace(self, epsilon=LOUD)
+        return replace(self, epsilon=LOUD, total_epsilon=LOUD)
+
+    def curves(self, tables: Mapping[str, Any], trial: Trial) -> Curves:
+        """The share of held-out items that neighbours have, at one loss to all others together."""
+        from reticent.tasks.comparing_neighbours import Search, neighbour_curves
+
+        self.facts(tables)
+        return neighbour_curves(
+            tables["profiles"].profiles,
+            Search(self.k, self.profile_size, trial.more["held_out"], self.max_contacts),
+            epsilons=trial.values,
+            runs=trial.runs,
+            source=trial.source,
+            ways=trial.methods,
+            progress=trial.progress,
+        )
 
     def worlds(self) -> tuple[World, ...]:
         """An item of a person; none where sketches were released before."""

@@ -16,6 +16,7 @@ from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Cells, Input, Role, Table
 from reticent.queries.offering import Offering
 from reticent.queries.options import BUDGET, at_least, choice, names, option, perhaps
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number, budget
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.queries.public_terms import PublicTerms
     from reticent.tasks.charged import Payer
-    from reticent.tasks.similarity import Similarity as Comparison
+    from reticent.tasks.comparing import Curves
+    from reticent.tasks.similarity import Similarity as Compared
 
 MEASURES = ("cosine", "overlap", "jaccard")
 NORMS = ("private", "public", "none")
@@ -69,6 +71,13 @@ class Similarity(Query):
         value={"type": "number"},
     )
 
+    comparison: ClassVar[Comparison] = Comparison(
+        reads=(),
+        methods=("sizes-private", "sizes-public", "no-sizes"),
+        unused=("pair", "norms", "weighting"),
+        runs=None,
+    )
+
     epsilon: Number = option(
         "What an item of weight 1 may lose in one comparison, to anybody.", BUDGET
     )
@@ -90,7 +99,7 @@ class Similarity(Query):
             require(self.pair[0] != self.pair[1], "pair", "one person", "two different people")
 
     @property
-    def comparison(self) -> Comparison:
+    def comparing(self) -> Compared:
         """The mechanism of one pair."""
         return comparison(self.epsilon, self.measure, self.norms, self.weighting)
 
@@ -98,7 +107,7 @@ class Similarity(Query):
         """See ``Query``."""
         pairs = self._pairs(public)
         peers = _peers(pairs)
-        return SimilarityTerms(self, public, self.comparison, tuple(pairs), peers)
+        return SimilarityTerms(self, public, self.comparing, tuple(pairs), peers)
 
     def _pairs(self, public: Public) -> list[tuple[str, str]]:
         """Each pair once, as it was named first; known people only."""
@@ -127,7 +136,26 @@ class Similarity(Query):
 
         query = replace(self, pair=(PERSON, OTHER))
         terms: Any = public_terms(query, {**held, "people": [PERSON, OTHER]})
-        return PairTerms(query, terms, Maths(query.comparison))
+        return PairTerms(query, terms, Maths(query.comparing))
+
+    def usual_method(self) -> str:
+        """By how sizes enter."""
+        return _by_sizes(self.comparing.norms)
+
+    def curves(self, tables: Mapping[str, Any], trial: Trial) -> Curves:
+        """The error of the overlap behind it, from the law of the noise."""
+        from reticent.tasks.comparing import chosen_ways
+        from reticent.tasks.comparing_similarity import similarity_curves
+
+        norms = {_by_sizes(one): one for one in NORMS}
+        known = ["no-sizes"] if self.measure == "overlap" else ["sizes-private", "sizes-public"]
+        return similarity_curves(
+            [
+                comparison(epsilon, self.measure, norms[way], self.weighting)
+                for way in chosen_ways(known, trial.methods)
+                for epsilon in trial.values
+            ]
+        )
 
     def worlds(self) -> tuple[World, ...]:
         """An item of one of the two."""
@@ -142,19 +170,24 @@ class Similarity(Query):
         return everybody(tables)
 
 
-def comparison(epsilon: Number, measure: str, norms: str | None, weighting: str) -> Comparison:
+def comparison(epsilon: Number, measure: str, norms: str | None, weighting: str) -> Compared:
     """The mechanism of one pair, by the options that queries share."""
-    from reticent.tasks.similarity import Similarity as Comparison
+    from reticent.tasks.similarity import Similarity as Compared
 
     usual = "none" if measure == "overlap" else "private"
     parts = 4 if (norms or usual) == "private" else 1  # a quarter is for the size
     at_least(budget(epsilon, "epsilon"), Fraction(parts, 1 << 30))
-    return Comparison(
+    return Compared(
         epsilon=epsilon,
         measure=measure,  # type: ignore[arg-type]
         norms=norms or usual,  # type: ignore[arg-type]
         weighting=weighting,  # type: ignore[arg-type]
     )
+
+
+def _by_sizes(norms: str) -> str:
+    """What a method is called that treats sizes so."""
+    return "no-sizes" if norms == "none" else f"sizes-{norms}"
 
 
 def _peers(pairs: Sequence[tuple[str, str]]) -> dict[str, int]:
@@ -172,7 +205,7 @@ class SimilarityTerms(Terms):
 
     query: Similarity
     known: Public
-    mechanism: Comparison  # type: ignore[assignment]  # one pair; it has all that terms ask for
+    mechanism: Compared  # type: ignore[assignment]  # one pair; it has all that terms ask for
     pairs: tuple[tuple[str, str], ...]
     peers: Mapping[str, int]
     columns: ClassVar[tuple[str, ...]] = ("person", "other", "similarity")

@@ -57,8 +57,8 @@ class Batched(Protocol):
     def fingerprint(self) -> str:
         """Of everything that decides what is released, besides the data and the source."""
 
-    def event(self, source: Source) -> Event:
-        """The record of releasing one person: nobody loses more than it says."""
+    def event(self, source: Source, people: int | None = None) -> Event:
+        """The record of releasing so many people: nobody loses more than it says."""
 
     def payer(self, person: str) -> Payer:
         """Whose account is charged: the same for everybody, but for their name."""

@@ -80,7 +80,7 @@ class ProfileBatches:
         told = canonical([self.recoding.fingerprint, self.provider, self.person])
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def event(self, source: Source) -> Event:
+    def event(self, source: Source, people: int | None = None) -> Event:
         """One draw through the mapping."""
         return self.recoding.mechanism.event(source)
 

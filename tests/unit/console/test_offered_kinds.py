@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import jsonschema
 import pytest
@@ -19,7 +19,7 @@ from reticent.gateway import Gateway
 from reticent.gateway.offers import offers_of, read_asks
 from reticent.guarantees import ITEM
 from reticent.ledger import Account
-from reticent.mechanisms import DiscreteLaplace, Mechanism
+from reticent.mechanisms import DiscreteLaplace
 from reticent.noise import Source
 from reticent.preferences import Preferences
 from reticent.queries import registry
@@ -57,15 +57,12 @@ class Tally(ItemsQuery):
     epsilon: Any = option("What an item may lose.", BUDGET)  # noqa: RUF009
 
     def terms(self, public: Public) -> Any:
-        return TallyTerms(public, DiscreteLaplace(epsilon=self.epsilon, size=1, unit=ITEM))
+        return TallyTerms(self, public, DiscreteLaplace(epsilon=self.epsilon, size=1, unit=ITEM))
 
 
-@dataclass(frozen=True)
 class TallyTerms(ItemsTerms):
-    known: Public
-    mechanism: Mechanism[Any]
-    what: ClassVar[str] = "how many items each person has"  # type: ignore[misc]
-    columns: ClassVar[tuple[str, ...]] = ("person", "items")
+    what = "how many items each person has"
+    columns = ("person", "items")
 
     def release(self, profiles: Any, source: Source) -> list[int]:
         return [int(self.mechanism.release([n], source).value[0]) for n in profiles.sizes]
@@ -356,7 +353,7 @@ def test_only_owners_copies_state_a_budget() -> None:
     assert copies[Audience.PROVIDER] == offer.card
     assert copies[Audience.PERSON].budget == copies[Audience.OPERATOR].budget == held
     assert all(not copy.problems() for copy in copies.values())
-    assert len({copy.scope for copy in copies.values()}) == 1
+    assert all(copy.scope == offer.card.scope for copy in copies.values())
 
 
 # A query of one's own
@@ -388,7 +385,7 @@ def test_a_query_that_is_no_map_over_items_is_refused_as_terms() -> None:
         def terms(self, public: Public) -> Any:
             from reticent.guarantees import PERSON
 
-            return TallyTerms(public, DiscreteLaplace(epsilon=1, size=1, unit=PERSON))
+            return TallyTerms(self, public, DiscreteLaplace(epsilon=1, size=1, unit=PERSON))
 
     with pytest.raises(rt.ReticentError, match="map over people's items"):
         Wrong(epsilon=1).on_terms(CLUB, {"items": FILMS.items, "people": ["a person"]})

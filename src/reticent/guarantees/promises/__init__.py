@@ -26,6 +26,7 @@ from reticent.guarantees.promises.profiles import (
     read_off_sketches,
     similarity,
 )
+from reticent.guarantees.promises.stated import about, restated
 from reticent.guarantees.promises.tables import (
     counts,
     mapping,
@@ -38,6 +39,7 @@ from reticent.guarantees.promises.tables import (
 
 __all__ = [
     "UNPROTECTED_ITEMS",
+    "about",
     "behind_recommendations",
     "counts",
     "demo_census",
@@ -56,6 +58,7 @@ __all__ = [
     "public_lists",
     "quantile",
     "read_off_sketches",
+    "restated",
     "similarity",
     "top_nodes",
     "tree",

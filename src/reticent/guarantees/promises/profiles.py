@@ -20,6 +20,7 @@ from reticent.guarantees.promises.caveats import (
     profile_caveats,
     similarity_caveats,
 )
+from reticent.guarantees.promises.stated import LEAK, states
 
 UNPROTECTED_ITEMS: Final = (
     "the recommended items are not covered by the guarantee: they come from the neighbours' raw "
@@ -28,6 +29,7 @@ UNPROTECTED_ITEMS: Final = (
 _EVERY_ITEM: Final = "every item of their profile, by its weight"
 
 
+@states("item")
 def histogram(
     provider: str,
     *,
@@ -48,6 +50,7 @@ def histogram(
     )
 
 
+@states("item")
 def items(*, public: str) -> Scope:
     """A value for each person that is drawn from their items by weight.
 
@@ -61,6 +64,7 @@ def items(*, public: str) -> Scope:
     )
 
 
+@states(LEAK)
 def profile(secret: str, prior: str, *, unknown: str, own_device: bool) -> Scope:
     """People's profiles through a mapping that hides a secret.
 
@@ -75,6 +79,7 @@ def profile(secret: str, prior: str, *, unknown: str, own_device: bool) -> Scope
     )
 
 
+@states("item")
 def similarity(*, norms: str, public: str) -> Scope:
     """A comparison of two people.
 
@@ -89,6 +94,7 @@ def similarity(*, norms: str, public: str) -> Scope:
     )
 
 
+@states("item")
 def neighbours_direct(*, norms: str, public: str, one: int, others: int) -> Scope:
     """Lists of neighbours with noise of their own, to a reader of all; who sees fewer learns less.
 
@@ -106,6 +112,7 @@ def neighbours_direct(*, norms: str, public: str, one: int, others: int) -> Scop
     )
 
 
+@states("item")
 def neighbours_gossip(*, norms: str, public: str) -> Scope:
     """Lists of neighbours from meetings; comparisons need a trusted party."""
     return Scope(
@@ -122,6 +129,7 @@ def neighbours_gossip(*, norms: str, public: str) -> Scope:
     )
 
 
+@states("item")
 def neighbours_sketches(*, public: str) -> Scope:
     """Published filters and the lists read off them; people could make the filters themselves."""
     return Scope(
@@ -137,6 +145,7 @@ def neighbours_sketches(*, public: str) -> Scope:
     )
 
 
+@states()
 def read_off_sketches(sketches: Scope, *, card: str) -> Scope:
     """What is computed from released sketches: their own promise, of which ``card`` speaks."""
     return sketches.model_copy(
@@ -147,6 +156,7 @@ def read_off_sketches(sketches: Scope, *, card: str) -> Scope:
     )
 
 
+@states()
 def behind_recommendations(lists: Scope) -> Scope:
     """The promise of neighbour lists, where it could be taken for one of recommendations."""
     return lists.model_copy(
