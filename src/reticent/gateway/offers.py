@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reticent.data.catalogue import Catalogue
@@ -44,16 +44,13 @@ class Offer:
     card: Card
     parent: Offer | None = None
     """Whose kept draws it is read off, where it draws nothing itself."""
+    kind: str = field(init=False)
+    offering: Offering = field(init=False, repr=False)
 
-    @property
-    def kind(self) -> str:
-        """Of the query."""
-        return self.terms.query.kind
-
-    @property
-    def offering(self) -> Offering:
-        """Its words, and how long a draw lasts."""
-        return self.terms.query.offering.of(type(self.terms.query))
+    def __post_init__(self) -> None:
+        query = self.terms.query
+        object.__setattr__(self, "kind", query.kind)
+        object.__setattr__(self, "offering", query.offering.of(type(query)))
 
 
 def read_asks(data: Mapping[str, Any]) -> dict[str, Query]:
