@@ -118,4 +118,5 @@ def drawn(curves: Curves) -> str:
 def _reference(curves: Curves) -> tuple[str, ...]:
     if curves.reference is None:
         return ()
-    return (f"{curves.reference_name}: {_number(curves.reference, curves)}",)
+    percent = " %" if curves.share else ""
+    return (f"{curves.reference_name}: {_number(curves.reference, curves)}{percent}",)

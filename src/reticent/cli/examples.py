@@ -76,12 +76,6 @@ EXAMPLES = {
     "release profile": (
         f"reticent release profile mapping.json people.csv {_CLUB} --person p3 --yes"
     ),
-    "batch histogram": (
-        f"reticent batch histogram club.csv films.csv {_CLUB} --out everybody.parquet --yes"
-    ),
-    "batch profile": (
-        f"reticent batch profile mapping.json people.csv {_CLUB} --out told.parquet --yes"
-    ),
     "release sketches": (
         "reticent release sketches club.csv --epsilon 4 --use items --profile-size 9 "
         "--out sketches.json --yes"

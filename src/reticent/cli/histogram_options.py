@@ -1,4 +1,4 @@
-"""What ``compare``, ``sweep`` and ``batch`` of histograms share: options, and what they plan.
+"""What ``compare`` and ``sweep`` of histograms share: options, and what they plan.
 
 Not here  ``plan`` and ``release`` (queries/histogram.py), how the noise is planned (mechanisms/).
 """

@@ -36,7 +36,6 @@ COMMANDS = Commands(
             adds="queries.add_releases",
             texts={"help": "Release something, with its guarantee card."},
         ),
-        "batch": Entry("batch.app", texts={"help": "Release everybody of a table of any size."}),
         "predict": Entry(adds=DERIVED),
         "audit": Entry("audit.app", {"profile": "audit_profile.profile"}, "audit.add_queries"),
         "verify": Entry(

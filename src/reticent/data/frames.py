@@ -103,6 +103,8 @@ class Frame:
         require(good, "columns", str(kind), "of names: text or whole numbers")
         if kind.is_integer() and not column.null_count():
             return codes_of(np.asarray(column.to_numpy()), "columns")
+        if self.table.implementation.is_pyarrow():
+            return _coded(column.to_native())
         return codes_of(column.to_list(), "columns")
 
     def numbers(self, name: Any) -> NDArray[Any]:
@@ -157,6 +159,15 @@ class Frame:
         }
         table = nw.from_dict(series, backend=backend).to_native()
         return _as_batch(table) if self.batch else table
+
+
+def _coded(column: Any) -> tuple[NDArray[np.int64], list[str]]:
+    """Names of an Arrow column, each of which is spelt once."""
+    held = column.combine_chunks()
+    coded = held if hasattr(held, "dictionary") else held.dictionary_encode()
+    codes, names = codes_of(coded.dictionary.to_pylist(), "columns")
+    places = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.append(codes, -1)[places], names
 
 
 _NAMING = ("String", "Categorical", "Enum", "Object")

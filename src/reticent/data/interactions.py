@@ -41,7 +41,7 @@ _UNREADABLE = (
 FORMATS = (".csv", ".csv.gz", ".parquet", ".npz")
 _ALSO = {
     "user": "userid uid person personid customer customerid member memberid visitor visitorid",
-    "item": "itemid iid movie movieid film filmid artist artistid track trackid song songid "
+    "item": "items itemid iid movie movieid film filmid artist artistid track trackid song songid "
     "book bookid product productid article articleid",
 }  # other names of these columns, without signs; of the weights there are none: a rating is no wish
 _ALIKE = {name: frozenset(others.split()) for name, others in _ALSO.items()}

@@ -364,5 +364,11 @@ def _promise(loss: Loss) -> Promise:
     )
 
 
+def without_budget(card: Card) -> Card:
+    """The card as others may see it: without what anybody has spent."""
+    made = card.model_copy(update={"budget": None})
+    return made.model_copy(update={"id": _identity(made._data())})
+
+
 def _identity(data: dict[str, Any]) -> str:
     return hashlib.sha256(canonical({**data, "id": ""}).encode()).hexdigest()[:32]

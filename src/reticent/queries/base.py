@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -182,6 +182,12 @@ class Terms(ABC):
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """What was shown, as rows in canonical order."""
 
+    def tables(self, kept: Any) -> Iterable[Any]:
+        """The answer as Arrow tables, in the order of its rows; no person is in two of them."""
+        from reticent.queries.publish import as_table
+
+        yield as_table(self, self.show(kept))
+
     def plain(self, value: Any) -> Any:
         """What was shown, as JSON holds it."""
         return value
@@ -301,6 +307,11 @@ class Query(Evaluable, ABC):
         """
         raise ParameterError("kind", "one whose answers are artefacts", self.kind)
 
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Sequence[Any]]) -> Any:
+        """What ``restore`` takes, from the columns of a folder that was published."""
+        raise ParameterError("kind", "one whose folders are artefacts", cls.kind)
+
     def told_by(self, value: Any) -> Public:
         """What an answer that was read again says is public: whom it is about."""
         return Public()
@@ -347,6 +358,8 @@ class Query(Evaluable, ABC):
         total: Number | None = None,
         key: str | None = None,
         source: Source | None = None,
+        out: str | Path | None = None,
+        processes: int | None = None,
     ) -> Answer:
         """Release an answer about ``data``: a file, a frame, columns by name, or several of these.
 
@@ -356,6 +369,11 @@ class Query(Evaluable, ABC):
         ``data_set`` or to each person, up to ``total`` if you give one, and the same ``key``
         repeats its answer at no further charge. Without a ledger it is yours to count what was
         lost.
+
+        With ``out``, named .parquet, an answer for each person or pair is a folder of Parquet files
+        that is there whole or not at all. What is a map over people is then streamed, from files or
+        folders of any size, by all cores or so many ``processes``; if it is broken off, the same
+        call goes on where it stopped.
         """
         from reticent.queries.run import release
 
@@ -370,6 +388,8 @@ class Query(Evaluable, ABC):
             total=total,
             key=key,
             source=source,
+            out=out,
+            processes=processes,
         )
 
 

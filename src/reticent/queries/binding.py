@@ -10,7 +10,7 @@ cells is read as its column is declared.
 
 from __future__ import annotations
 
-from collections.abc import KeysView, Mapping, Sequence
+from collections.abc import Collection, KeysView, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,6 +87,10 @@ class Given:
         given = self if inputs is None else replace(self, inputs=inputs)
         return given._read(known, _by_table(given.inputs, self.columns, strict=True), public=False)
 
+    def columns_of(self, table: str, inputs: Mapping[str, Input]) -> Mapping[str, str]:
+        """The columns that were said for roles of one table."""
+        return _by_table(inputs, self.columns, strict=True).get(table, {})
+
     def _read(
         self, known: Mapping[str, Any], chosen: Mapping[str, Mapping[str, str]], *, public: bool
     ) -> dict[str, Any]:
@@ -135,7 +139,7 @@ def _by_table(
 
 def read_table(table: Table, name: str, held: Any, chosen: Mapping[str, str]) -> Bound:
     """A table whose columns are known by their roles."""
-    columns = _columns(name, table, held)
+    columns = _columns(name, table, held, chosen)
     return Bound(columns.called, _roles(columns, table, chosen), len(columns))
 
 
@@ -204,20 +208,33 @@ def _one(cell: Any) -> Any:
     return None if isinstance(cell, (list, tuple, dict, np.ndarray)) else cell
 
 
-def _columns(name: str, table: Table, held: Any) -> _Columns:
+def _file(table: Table, path: Path, chosen: Mapping[str, str]) -> _Columns:
+    """The columns of a file that are needed, and the names of all."""
+    seen: list[str] = []
+
+    def needed(names: Sequence[str]) -> Collection[str]:
+        seen.extend(names)
+        if table.others is not None:
+            return names
+        return set(find_roles(path.name, names, table, chosen).values())
+
+    if path.name.casefold().endswith(".parquet"):
+        from importlib import import_module
+
+        whole = import_module("pyarrow.parquet").ParquetDataset(path)
+        wanted = list(needed(whole.schema.names))
+        return _Columns(path.name, seen, Frame.of(whole.read(columns=wanted)))
+    roles = list(table.roles)
+    if path.suffix.casefold() == ".txt" and len(roles) == 1:  # a name in each line
+        return _Columns(path.name, roles, {roles[0]: _lines(path)}, untyped=True)
+    people = read_people(path, empty=True, wanted=needed)  # whether anybody is in it may be private
+    return _Columns(path.name, seen, people.columns, untyped=True)
+
+
+def _columns(name: str, table: Table, held: Any, chosen: Mapping[str, str]) -> _Columns:
     """What a file, a frame, a mapping of columns or one column alone holds."""
     if isinstance(held, (str, Path)):
-        path = Path(held)
-        if path.name.casefold().endswith(".parquet"):
-            from importlib import import_module
-
-            frame = Frame.of(import_module("pyarrow.parquet").read_table(path))
-            return _Columns(path.name, [str(one) for one in frame.names], frame)
-        needed = list(table.roles)
-        if path.suffix.casefold() == ".txt" and len(needed) == 1:  # a name in each line
-            return _Columns(path.name, needed, {needed[0]: _lines(path)}, untyped=True)
-        people = read_people(path, empty=True)  # whether anybody is in it may be private
-        return _Columns(path.name, list(people.columns), people.columns, untyped=True)
+        return _file(table, Path(held), chosen)
     if isinstance(held, Mapping):
         lengths = {len(cells) for cells in held.values()}
         require(len(lengths) == 1, "data", "others", "columns of one length")
@@ -249,10 +266,12 @@ def _lines(path: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    """The column of each role that is there."""
-    spelt = {name.strip().casefold(): name for name in held.names}
-    require(len(spelt) == len(held.names), "data", "others", "columns of different names")
+def find_roles(
+    called: str, names: Sequence[str], table: Table, chosen: Mapping[str, str]
+) -> dict[str, str]:
+    """The column of each role that is there, by the names of columns alone."""
+    spelt = {name.strip().casefold(): name for name in names}
+    require(len(spelt) == len(names), "data", "others", "columns of different names")
     found: dict[str, str] = {}
     for role, about in table.roles.items():
         wanted = [chosen[role]] if role in chosen else [role, *about.aliases]
@@ -262,16 +281,22 @@ def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str,
         if known:
             found[role] = known[0]
         elif role in chosen:
-            raise TableError(held.called, f"has no column called {chosen[role].strip()!r}")
-    left = [name for name in held.names if name not in found.values()]
+            raise TableError(called, f"has no column called {chosen[role].strip()!r}")
+    left = [name for name in names if name not in found.values()]
     for role, about in table.roles.items():
         if role not in found and about.sole and len(left) == 1:
             found[role] = left.pop()
     for role, about in table.roles.items():
         if about.required and role not in found:
-            raise TableError(held.called, f"has no column called {role!r}: {_say(role)}")
+            raise TableError(called, f"has no column called {role!r}: {_say(role)}")
     if len(set(found.values())) < len(found):
-        raise TableError(held.called, "has one column for two roles: name them apart")
+        raise TableError(called, "has one column for two roles: name them apart")
+    return found
+
+
+def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """The cells of each role that is there."""
+    found = find_roles(held.called, held.names, table, chosen)
     read = {role: held.cells(name, table.roles[role].cells) for role, name in found.items()}
     if table.others is None:
         return read

@@ -9,13 +9,13 @@ A column has a *role*: what the query calls it. Callers say which column plays i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from reticent.errors import require
+from reticent.errors import ParameterError, require
 
 FORMS = ".csv, .csv.gz or .parquet with a header line"
 
@@ -31,13 +31,17 @@ class Cells(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """One column. ``sole``: the only column that nothing else claims plays it."""
+    """One column. ``sole``: the only column that nothing else claims plays it.
+
+    ``withholds``: a line in which it is no positive number is as if it were not there.
+    """
 
     cells: Cells
     help: str
     required: bool = True
     aliases: tuple[str, ...] = ()
     sole: bool = False
+    withholds: bool = False
 
 
 class Input(ABC):
@@ -67,6 +71,19 @@ class Input(ABC):
 
         ``called`` is what the query calls it, ``columns`` has the columns of roles.
         """
+
+    def find(
+        self,
+        called: str,
+        names: Sequence[str],
+        columns: Mapping[str, str],
+        lists: Collection[str] = (),
+    ) -> dict[str, str]:
+        """The column of each role that is there, of a table with columns of these ``names``.
+
+        ``lists`` are those of them that hold lists.
+        """
+        raise ParameterError(called, "a table, which can be read batch by batch", "another")
 
     def decides(self, read: Any) -> Any:
         """What of a public input decides the answer, as plain data: a key is good for no other.
@@ -102,6 +119,18 @@ class Table(Input):
 
         return read_table(self, called, held, columns)
 
+    def find(
+        self,
+        called: str,
+        names: Sequence[str],
+        columns: Mapping[str, str],
+        lists: Collection[str] = (),
+    ) -> dict[str, str]:
+        """See ``Input``."""
+        from reticent.queries.binding import find_roles
+
+        return find_roles(called, names, self, columns)
+
     def decides(self, read: Any) -> Any:
         """The rows of a public table; each once and in no order, unless that matters."""
         if not self.public:
@@ -124,7 +153,10 @@ class ProfilesTable(Input):
             "person": Role(Cells.NAME, "Whose line it is.", aliases=("user",)),
             "item": Role(Cells.NAME, "What they have."),
             "weight": Role(
-                Cells.NUMBER, "How much it may count, 0 to 1; else all of it.", required=False
+                Cells.NUMBER,
+                "How much it may count, 0 to 1; else all of it.",
+                required=False,
+                withholds=True,
             ),
         }
     )
@@ -140,6 +172,18 @@ class ProfilesTable(Input):
         from reticent.queries.profile_tables import read
 
         return read(called, held, columns, known)
+
+    def find(
+        self,
+        called: str,
+        names: Sequence[str],
+        columns: Mapping[str, str],
+        lists: Collection[str] = (),
+    ) -> dict[str, str]:
+        """See ``Input``."""
+        from reticent.queries.profile_tables import find
+
+        return find(called, names, columns, lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +280,7 @@ class Artefact(Input):
     roles: Mapping[str, Role] = field(default_factory=dict)
     public: bool = True
     required: bool = True
-    forms: str = ".json"
+    forms: str = ".json or the folder of a release"
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]

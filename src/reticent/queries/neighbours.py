@@ -9,7 +9,7 @@ From sketches that were released it costs nothing; from profiles everybody pays.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -327,6 +327,11 @@ class NeighboursTerms(Terms):
         names = self.known.names or ()
         return ranked.shown(names, *kept, names, "peer")
 
+    def tables(self, kept: tuple[Any, Any]) -> Iterator[Any]:
+        """Lists of some people at a time."""
+        names = self.known.names or ()
+        return ranked.tables(names, *kept, names, self.columns)
+
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """One for each peer, by person and rank."""
         return ranked.rows(value)
@@ -391,6 +396,11 @@ class FromSketches(DerivedTerms):
         """Lists by person."""
         names = list(self.sketches.value)
         return ranked.shown(names, *kept, names, "peer")
+
+    def tables(self, kept: tuple[Any, Any]) -> Iterator[Any]:
+        """Lists of some people at a time."""
+        names = list(self.sketches.value)
+        return ranked.tables(names, *kept, names, self.columns)
 
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """One for each peer, by person and rank."""

@@ -50,9 +50,7 @@ class PersonTerms(Terms):
         """Everybody, up to ``limit`` and to what they allow; None where nobody knows who it is."""
         if self.known.names is None:
             return None
-        alike, nano = self.payer("anybody"), self.words().charge
-        limits = [most for most in (alike.limit, limit) if most is not None]
-        alike = replace(alike, limit=min(limits, default=None))
+        alike, nano = self.payer("anybody").up_to(limit), self.words().charge
         return [(replace(alike, subject=name), nano) for name in self.known.names]
 
     def drawn(self, tables: Mapping[str, Any], people: Sequence[str], source: Source) -> Any:

@@ -26,7 +26,7 @@ from reticent.guarantees import Event, canonical
 from reticent.noise import Source
 from reticent.queries.base import Public
 from reticent.queries.binding import Bound
-from reticent.queries.inputs import Input
+from reticent.queries.inputs import Cells, Input
 from reticent.queries.people import PersonTerms
 from reticent.tasks.batched import Drawn, arrow, compute, names_of, with_people
 from reticent.tasks.charged import Payer
@@ -82,6 +82,16 @@ class PersonBatches:
         """Who first, then what."""
         return (self.person, *(name for role, name in self.roles.items() if role != WHO))
 
+    @property
+    def numbers(self) -> dict[str, bool]:
+        """Those of the roles that are numbers."""
+        held = self._streamed[1].roles
+        return {
+            column: held[role].withholds
+            for role, column in self.roles.items()
+            if held[role].cells is Cells.NUMBER
+        }
+
     @cached_property
     def fingerprint(self) -> str:
         """Of the query, the columns, and whatever else is public and decides the answer."""
@@ -126,10 +136,14 @@ class PersonBatches:
     def absent(self, people: Any) -> Any:
         """Rows of people who have no lines."""
         if not self._streamed[1].several:
-            raise ParameterError("people", "left out where everybody has a row", "declared")
+            raise ParameterError("person", "people of the table, where each has a row", "another")
         pa = arrow()
-        nothing = pa.array([[]] * len(people), pa.list_(pa.string()))
-        return pa.record_batch({self.person: people, **dict.fromkeys(self.columns[1:], nothing)})
+        kinds = {name: pa.float64() for name in self.numbers}
+        nothing = {
+            name: pa.array([[]] * len(people), pa.list_(kinds.get(name, pa.string())))
+            for name in self.columns[1:]
+        }
+        return pa.record_batch({self.person: people, **nothing})
 
     @cached_property
     def _streamed(self) -> tuple[str, Input]:

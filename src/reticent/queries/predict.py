@@ -93,6 +93,7 @@ class PredictTerms(DerivedTerms):
     tree: Answer
     mechanism: Mechanism[Any]
     named: bool
+    artefact: ClassVar[str] = "tree"
 
     @property
     def parent(self) -> Answer:
@@ -130,18 +131,24 @@ class PredictTerms(DerivedTerms):
 
     def derive(self, tables: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         """Columns by name, and those in which no cell is known."""
+        return self.derive_rows(tables["rows"], 0)
+
+    def derive_rows(self, table: Any, first: int) -> dict[str, Any]:
+        """See ``derive``; rows without names are numbered from 1."""
         import numpy as np
 
         from reticent.queries.tree import cells_of
 
-        table, trained = tables["rows"], self.trained
+        trained = self.trained
         held, unknown = [np.full(len(table), "")] * len(trained.declared.columns), []
         for place, column in _used(trained).items():
             held[place] = cells_of(table, column)
             if len(table) and bool((column.codes(held[place]) == column.size - 1).all()):
                 unknown.append(column.name)
         shares, classes = trained.shares(held), list(trained.declared.classes)
-        names = table[_ID].tolist() if self.named else list(range(1, len(table) + 1))
+        names = (
+            table[_ID].tolist() if self.named else [first + at for at in range(1, len(table) + 1)]
+        )
         best = [classes[place] for place in shares.argmax(axis=1).tolist()]
         chances = shares.T.tolist() if self.query.proba else []
         made = dict(zip(self.columns, (names, best, *chances), strict=True))

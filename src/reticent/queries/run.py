@@ -23,9 +23,11 @@ from reticent.guarantees import canonical
 from reticent.guarantees.card import Audience, Card, make_card
 from reticent.ledger import Ledger, open_ledger
 from reticent.noise import Source
-from reticent.queries.base import Answer, Pays, Query, Terms
+from reticent.queries.base import Answer, Pays, Query, Shape, Terms
 from reticent.queries.binding import Given
-from reticent.queries.derived import derive
+from reticent.queries.derived import DerivedTerms, derive, refuse_costs
+from reticent.queries.folders import check_free
+from reticent.queries.people import PersonTerms
 from reticent.queries.plans import Plan, plan_of
 from reticent.rational import Number, budget
 from reticent.tasks.charged import LIBRARY, Payer, answer_once, most_spent, new_key
@@ -57,6 +59,11 @@ class Told:
     command: str | None = None
     made: date | None = None
 
+    def card(self, terms: Terms, event: Event, spent: Budget | None) -> Card:
+        """The card of a release on these terms, with what was typed."""
+        about = {"title": self.title, "command": self.command, "made": self.made}
+        return card_of(terms, event, budget=spent, **about)  # type: ignore[arg-type]
+
 
 QUIET = Told()
 Opening: TypeAlias = Callable[[], AbstractContextManager[Ledger]]
@@ -75,6 +82,8 @@ def release(
     total: Number | None = None,
     key: str | None = None,
     source: Source | None = None,
+    out: str | Path | None = None,
+    processes: int | None = None,
     principal: str = LIBRARY,
     told: Told = QUIET,
 ) -> Answer:
@@ -83,40 +92,82 @@ def release(
         people=people, preferences=preferences
     )
     query.check_given(given.held)
-    terms, tables = _read(query, given)
+    public = given.public()
+    terms = query.terms(query.facts(public))
+    if ledger is None and query.paid_by(given.held) is not Pays.NOBODY:
+        for name, value in (("key", key), ("total", total)):
+            require(value is None, name, "one", "left out where there is no ledger to keep it")
+    if out is None:
+        require(processes is None, "processes", processes, "left out without a folder to make")
+    elif isinstance(terms, PersonTerms):
+        from reticent.queries.streaming import Stream
+
+        drawn = Source.system() if source is None else source
+        stream = Stream(query, terms, given, public, Path(out), processes, drawn, told)
+        limit = limit_of(query, data_set, total)
+        with nullcontext() if ledger is None else _opened(ledger) as opened:
+            return stream.released(opened, key, principal, limit)
+    elif isinstance(terms, DerivedTerms) and terms.artefact:
+        from reticent.queries.row_batches import release_rows
+
+        refuse_costs(ledger=ledger, data_set=data_set, total=total, key=key, source=source)
+        return release_rows(query, terms, given, public, Path(out), processes, told)
+    else:
+        rule = "left out: there is one answer and no row for each person or pair"
+        require(query.shape is not Shape.WHOLE, "out", str(out), rule)
+        if query.paid_by(given.held) is Pays.NOBODY:
+            check_free(Path(out))
+    terms, tables = _informed(query, terms, given, public)
     if query.paid_by(given.held) is Pays.NOBODY:
-        kept: dict[str, object] = {"ledger": ledger, "data_set": data_set, "total": total}
-        unused = {**kept, "key": key, "source": source}
-        return derive(query, terms, tables, unused, told.progress, told.command)
+        refuse_costs(ledger=ledger, data_set=data_set, total=total, key=key, source=source)
+        return derive(query, terms, tables, told.progress, told.command, out)
     source = Source.system() if source is None else source
     told.agree(plan_of(query, terms))
     ready = _Ready(query, terms, tables, source, told)
+    if out is not None:
+        from reticent.queries.alone import WholeJob, into_folder
+
+        due = _due(query, terms, given.held, data_set, total)
+        job = WholeJob(query, terms, tables, columns or {}, due, ready.event, told.progress)
+        with nullcontext() if ledger is None else _opened(ledger) as opened:
+            return into_folder(job, Path(out), source, opened, key, principal, told)
     if ledger is None:
-        for name, value in (("key", key), ("total", total)):
-            require(value is None, name, "one", "left out where there is no ledger to keep it")
         return ready.answer(ready.draw(), None)
     with _opened(ledger) as book:
-        due = payers_of(query, terms, given.held, data_set, total)
-        if not due:  # nothing is released that nobody pays for
-            raise ParameterError("data", "with people who can be charged", "others")
+        due = _due(query, terms, given.held, data_set, total)
         own = new_key() if key is None else key
         return ready.charged(book, due, own, principal, columns)
 
 
 def read_all(query: Query, data: Any) -> tuple[Terms, dict[str, Any]]:
     """Terms and tables of a release, without any."""
-    return _read(query, Given.of(query.reads({}), data, None))
+    given = Given.of(query.reads({}), data, None)
+    public = given.public()
+    return _informed(query, query.terms(query.facts(public)), given, public)
 
 
-def _read(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
-    """What is public first: options that it cannot meet are found before anything private is read.
+def _informed(
+    query: Query, terms: Terms, given: Given, public: dict[str, Any]
+) -> tuple[Terms, dict[str, Any]]:
+    """Terms and tables, once what is private was read: options were found good before.
 
     What private tables say of who there is, if nobody declared it, is public by that.
     """
-    public = given.public()
-    terms = query.terms(query.facts(public))
     tables = public | given.private(public, query.reads(public))
     return terms.informed(query, query.facts(tables)), tables
+
+
+def _due(
+    query: Query,
+    terms: Terms,
+    held: Mapping[str, Any],
+    data_set: str | None,
+    total: Number | None,
+) -> list[tuple[Payer, int]]:
+    due = payers_of(query, terms, held, data_set, total)
+    if not due:  # nothing is released that nobody pays for
+        raise ParameterError("data", "with people who can be charged", "others")
+    return due
 
 
 def payers_of(
@@ -127,16 +178,22 @@ def payers_of(
     total: Number | None = None,
 ) -> list[tuple[Payer, int]] | None:
     """Whose accounts are charged how much; None where it is not known yet who there is."""
-    limit = None if total is None else nano_down(budget(total, "total"))
-    if query.pays in (Pays.RECORDED, Pays.NOTED):
-        require(total is None, "total", total, "left out: what is told does not add")
+    limit = limit_of(query, data_set, total)
     if query.pays not in (Pays.DATA_SET, Pays.NOTED):
-        require(data_set is None, "data_set", data_set, "left out: each person has an account")
         return terms.payers(limit)
     subject = f"data set {_name(query, held, data_set)}"
     if query.pays is Pays.NOTED:
         return [(Payer(subject=subject, what=query.kind), terms.words().charge)]
     return [(Payer(subject=subject, limit=limit), terms.words().charge)]
+
+
+def limit_of(query: Query, data_set: str | None, total: Number | None) -> int | None:
+    """What each account may lose in all, in nano-epsilon; refused where nothing adds up."""
+    if query.pays in (Pays.RECORDED, Pays.NOTED):
+        require(total is None, "total", total, "left out: what is told does not add")
+    if query.pays not in (Pays.DATA_SET, Pays.NOTED):
+        require(data_set is None, "data_set", data_set, "left out: each person has an account")
+    return None if total is None else nano_down(budget(total, "total"))
 
 
 def _name(query: Query, held: Mapping[str, Any], data_set: str | None) -> str:
@@ -154,6 +211,12 @@ def _opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Led
     if isinstance(ledger, (str, Path)):
         return open_ledger(ledger)
     return ledger() if callable(ledger) else nullcontext(ledger)
+
+
+def asked_of(query: Query, columns: Mapping[str, str], tables: Mapping[str, Any]) -> str:
+    """What is asked, with all that is public and decides the answer: a key is good for no other."""
+    public = {n: one.decides(tables[n]) for n, one in query.inputs.items() if n in tables}
+    return canonical([query.to_plain(), dict(sorted(columns.items())), public])
 
 
 def card_of(
@@ -206,15 +269,7 @@ class _Ready:
         return self.terms.draw(self.tables, self.source, self.told.progress)
 
     def card(self, spent: Budget | None) -> Card:
-        told = self.told
-        return card_of(
-            self.terms,
-            self.event,
-            budget=spent,
-            title=told.title,
-            command=told.command,
-            made=told.made,
-        )
+        return self.told.card(self.terms, self.event, spent)
 
     def answer(
         self, kept: Any, card: Card | None, key: str | None = None, *, replayed: bool = False
@@ -240,13 +295,7 @@ class _Ready:
             self.told.charged(key)
             return self.draw(), self.card(most_spent(book, payers)).to_json()
 
-        public = {
-            name: one.decides(self.tables[name])
-            for name, one in self.query.inputs.items()
-            if name in self.tables
-        }
-        roles = dict(sorted((columns or {}).items()))
-        asked = canonical([self.query.to_plain(), roles, public])
+        asked = asked_of(self.query, columns or {}, self.tables)
         try:
             found = answer_once(
                 self.event,

@@ -6,7 +6,7 @@ Not here  the mechanism (tasks/similarity.py), the most similar of everybody (ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -285,6 +285,14 @@ class SimilarityTerms(Terms):
             {"person": one, "other": other, "similarity": score}
             for (one, other), score in zip(self.pairs, kept, strict=True)
         ]
+
+    def tables(self, kept: list[float]) -> Iterator[Any]:
+        """All pairs, whose names are there already."""
+        from reticent.tasks.batched import arrow
+
+        ends = ([pair[end] for pair in self.pairs] for end in (0, 1))
+        columns = [*(arrow().array(names, arrow().string()) for names in ends), kept]
+        yield arrow().table(columns, names=list(self.columns))
 
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """One for each pair, by name."""

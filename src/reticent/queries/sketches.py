@@ -7,7 +7,7 @@ Not here  the filters (tasks/blip.py), what is read off them (neighbours.py, rec
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -94,6 +94,16 @@ class Sketches(ItemsQuery):
                 raise ParameterError("value", f"{digits} digits for each person", "others")
             bytes.fromhex(sketch)
         return dict(value)
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+        """Sketches by person, in the order of names, whatever file they are in."""
+        from reticent.data.labels import in_order, text_of
+
+        names = [text_of(name) or "" for name in columns["person"]]
+        found = dict(zip(names, columns["sketch"], strict=True))
+        require(len(found) == len(names), "value", "others", "one sketch for each person")
+        return {name: found[name] for name in sorted(found, key=in_order)}
 
     def told_by(self, value: Any) -> Public:
         """The people."""

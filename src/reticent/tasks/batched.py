@@ -11,6 +11,7 @@ for a person depends on that person's row and on the source, not on who else is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -52,6 +53,13 @@ class Batched(Protocol):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the input that are read: who first, then what."""
+
+    @property
+    def numbers(self) -> Mapping[str, bool]:
+        """The columns that hold numbers, where others hold names or text.
+
+        True where a line without a positive one is as if it were not there.
+        """
 
     @property
     def fingerprint(self) -> str:

@@ -113,6 +113,11 @@ class HistogramBatches:
         own = (self.own_weights if name == "weights" else name for name in self.own)
         return (self.person, self.items, *own)
 
+    @property
+    def numbers(self) -> dict[str, bool]:
+        """Weights: an item of weight 0 is not there."""
+        return {self.own_weights: True} if "weights" in self.own else {}
+
     @cached_property
     def fingerprint(self) -> str:
         """Of the plan, the catalogue, the preferences and the columns."""

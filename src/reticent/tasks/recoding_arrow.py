@@ -74,6 +74,11 @@ class ProfileBatches:
         """What is read of the input."""
         return (self.person, *self.recoding.columns)
 
+    @property
+    def numbers(self) -> dict[str, bool]:
+        """None: a mapping reads all cells as text."""
+        return {}
+
     @cached_property
     def fingerprint(self) -> str:
         """Of the mapping, the provider and the column that names people."""
@@ -100,7 +105,8 @@ class ProfileBatches:
 
     def absent(self, people: Any) -> Any:
         """Refused: who has no row has no profile that a mapping could change."""
-        raise ParameterError("people", "left out where profiles are released", "declared")
+        rule = "people of the table: who has no line there has no profile to release"
+        raise ParameterError("person", rule, "another")
 
     def places(self, batch: Any) -> NDArray[np.int64]:
         """The profile that each row stands for, or -1 where it is withheld."""

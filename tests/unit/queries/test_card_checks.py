@@ -76,7 +76,8 @@ def leaves(held: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         for name, inner in held.items():
             yield from leaves(inner, (*path, name))
     elif isinstance(held, list):
-        yield path  # one left out
+        if held or path[0] != "evidence":  # more may be assumed, and nothing left out
+            yield path
         for place, inner in enumerate(held):
             yield from leaves(inner, (*path, place))
     else:
