@@ -16,7 +16,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from reticent.amounts import nano_down, show_nano
+from reticent.amounts import nano_down
 from reticent.console import people_words as words
 from reticent.console.people_effects import true_counts
 from reticent.console.people_visits import Visit, told, visit
@@ -120,8 +120,8 @@ class Standing:
     @property
     def budget(self) -> Budget:
         """As the person's copy of a card states it."""
-        limit = "none" if self.total is None else show_nano(self.total)
-        return Budget(spent=show_nano(self.spent), limit=limit, renews=self.renews)
+        limit = "none" if self.total is None else words.remaining(self.total)
+        return Budget(spent=words.epsilon(self.spent), limit=limit, renews=self.renews)
 
     def over_at(self, at: int) -> bool:
         """Whether it is over, and was in the period that holds now."""

@@ -61,7 +61,7 @@ class Neighbours(Query):
     counted: ClassVar[str] = "people"
     offering: ClassVar[Offering] = Offering(
         name="list of neighbours",
-        gets="lists of people like you, read off sketches",
+        gets="lists of people like you",
         about="which of the people that a service has sketches of are most like you",
         value=ranked.schema("peer"),
     )

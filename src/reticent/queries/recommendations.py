@@ -44,7 +44,7 @@ class Recommendations(DerivedQuery):
     shape: ClassVar[Shape] = Shape.PER_PERSON
     offering: ClassVar[Offering] = Offering(
         name="list of recommendations",
-        gets="items for you, read off sketches",
+        gets="items that may suit you",
         about="items that people like you seem to have",
         value=ranked.schema("item"),
     )

@@ -5,8 +5,9 @@ with the same tests.
 """
 
 import json
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 import reticent as rt
 from reticent.console.app import make_app
-from reticent.gateway import Gateway
+from reticent.gateway import Gateway, credentials
 from reticent.gateway.offers import offers_of, read_asks
 from reticent.guarantees import ITEM
 from reticent.ledger import Account
@@ -251,6 +252,18 @@ def test_a_draw_that_lasts_does_not_show_a_change_of_mind(served: Service) -> No
     assert served.ask("key-30001", "sketches").json["value"] != before
 
 
+def test_a_draw_that_does_not_last_is_noticed(
+    served: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control: a gateway that draws a sketch for each request."""
+    anew = replace(rt.Sketches.offering, lasts=Lasts.REQUEST)
+    monkeypatch.setattr(rt.Sketches, "offering", anew)
+    fill(served.gateway, {}, asks={CLUB: {"sketches": ASKS["sketches"]}})
+    values = [served.ask(f"key-{k:05d}", "sketches").json["value"] for k in range(3)]
+    assert len(set(values)) == 3
+    assert spent(served.gateway)[Account("ann", CLUB)][0] == 3 * cost(served, "sketches")
+
+
 def test_lists_are_read_off_what_the_service_got_and_name_nobody_else(served: Service) -> None:
     alone = served.ask("key-00001", "neighbours").json["value"]
     assert alone == []
@@ -354,6 +367,23 @@ def test_only_owners_copies_state_a_budget() -> None:
     assert copies[Audience.PERSON].budget == copies[Audience.OPERATOR].budget == held
     assert all(not copy.problems() for copy in copies.values())
     assert all(copy.scope == offer.card.scope for copy in copies.values())
+
+
+def test_a_person_reads_their_budget_on_their_copy(served: Service) -> None:
+    key = credentials.secret()
+    served.gateway.write(lambda c: credentials.add_door(c, key, role="person", person="ann"))
+    cookie = f"reticent={served.gateway.enter(key)}"
+    for kind in KINDS:
+        served.ask("key-00001" + kind, kind)
+        told = call(served.app, "GET", f"/me/who/{CLUB}/terms/{kind}", headers=[("cookie", cookie)])
+        text = told.body.decode()
+        assert told.status == 200
+        assert re.search(r"Spent so far</th><td><p>ε [0-9.]+ of 1000 ", text), kind
+        assert offered()[kind].offering.of(offered()[kind]).title in text
+    page = call(served.app, "GET", "/me/left", headers=[("cookie", cookie)]).body.decode()
+    for kind in KINDS:
+        assert f"{offered()[kind].offering.of(offered()[kind]).title} to {CLUB}" in page
+    assert "bob" not in page  # whom a list names, or who was compared, is not shown
 
 
 # A query of one's own
