@@ -117,10 +117,10 @@ def _trying(query: type[Query], verb: str) -> Callable[..., None]:
     about, swept = query.comparison, verb == "sweep"
     dropped = {about.varies, METHOD, *about.unused}
     drawn = [
-        query_options.parameter("runs", RunsOption, about.runs),
-        query_options.parameter("seed", SeedOption, None),
+        query_options.parameter("trial_runs", RunsOption, about.runs),
+        query_options.parameter("trial_seed", SeedOption, None),
     ]
-    files = [one for one in query_options.of_inputs(query) if one.name[6:] in _reads(query)]
+    files = list(query_options.of_inputs(query, _reads(query)))
     named = [query_options.parameter("columns", ColumnsOption, None)] if files else []
     own = [one for one in query.options() if one.name not in dropped]
     parameters = [
@@ -133,7 +133,7 @@ def _trying(query: type[Query], verb: str) -> Callable[..., None]:
         *([_public_parameter(query)] if _needs_public(query) else ()),
         *named,
         *(drawn if _is_drawn(query) else ()),
-        query_options.parameter("plot", PlotFile, None),
+        query_options.parameter("trial_plot", PlotFile, None),
         query_options.parameter("as_json", Json, False),
     ]
     return command_of(lambda context, given: _try(context, query, verb, given), parameters)
@@ -148,7 +148,7 @@ def _flag(query: type[Query]) -> str:
 def _public_parameter(query: type[Query]) -> inspect.Parameter:
     told = "Required: the data are public or made up. What is shown is exact and protects nobody."
     hint = Annotated[bool, typer.Option(_flag(query), help=told)]
-    return query_options.parameter("data_are_public", hint, False)
+    return query_options.parameter("trial_public", hint, False)
 
 
 def _values_parameter(query: type[Query], swept: bool) -> inspect.Parameter:
@@ -164,7 +164,7 @@ def _values_parameter(query: type[Query], swept: bool) -> inspect.Parameter:
         metavar="BUDGETS" if budgets else "VALUES",
     )
     hint = str if usual else str | None
-    return query_options.parameter("values", Annotated[hint, asked], usual)
+    return query_options.parameter("trial_values", Annotated[hint, asked], usual)
 
 
 def _method_parameter(query: type[Query], swept: bool) -> inspect.Parameter:
@@ -172,10 +172,10 @@ def _method_parameter(query: type[Query], swept: bool) -> inspect.Parameter:
     if swept:
         one = query_options.one_of(METHOD, names)
         asked = typer.Option("--method", help="Which method.  [default: that of a release]")
-        return query_options.parameter("one_method", Annotated[one | None, asked], None)
+        return query_options.parameter("trial_method", Annotated[one | None, asked], None)
     told = f"Only these of {', '.join(names)}.  [default: all]"
     asked = typer.Option("--methods", help=told, metavar="NAMES")
-    return query_options.parameter("methods", Annotated[str | None, asked], None)
+    return query_options.parameter("trial_methods", Annotated[str | None, asked], None)
 
 
 def _try(context: typer.Context, query: type[Query], verb: str, given: dict[str, Any]) -> None:
@@ -183,36 +183,38 @@ def _try(context: typer.Context, query: type[Query], verb: str, given: dict[str,
     from reticent.queries.evaluate.compare import compare, sweep
 
     about, swept = query.comparison, verb == "sweep"
-    if _needs_public(query) and not given["data_are_public"]:
+    if _needs_public(query) and not given["trial_public"]:
         one, flag = "a sweep" if swept else "a comparison", _flag(query)
         raise Failure(
             f"{one} needs {flag}",
             why=f"{PRIVATE}. The flag says that they are",
             next_command=spelled(context, flag),
         )
-    check_plot(given["plot"])
-    values, methods = given["values"], given.get("methods")
+    check_plot(given["trial_plot"])
+    values, methods = given["trial_values"], given.get("trial_methods")
     tried = values and points(values, about.varies, zero=about.zero)
     asked = _asked(query, given, tried)
     options = (*about.options, *(about.sweep_options if swept else ()))
     more: dict[str, Any] = {
         "values": tried,
-        "runs": given.get("runs"),
-        "source": source_of(given.get("seed")),
+        "runs": given.get("trial_runs"),
+        "source": source_of(given.get("trial_seed")),
         "columns": query_options.chosen(given.get("columns")),
         "more": {one.name: given[one.name] for one in options},
     }
     files = query_options.tables(asked, given, _reads(query)) or None
-    with progress(len(tried or ()) * len(methods_of(query)) * (given.get("runs") or 1)) as step:
+    with progress(
+        len(tried or ()) * len(methods_of(query)) * (given.get("trial_runs") or 1)
+    ) as step:
         if swept:
-            chosen = given["one_method"]
+            chosen = given["trial_method"]
             curves = sweep(asked, files, method=chosen and str(chosen), progress=step, **more)
         else:
             named = methods and [one.strip() for one in methods.split(",") if one.strip()]
             curves = compare(asked, files, methods=named, progress=step, **more)
     notes = () if _needs_public(query) else (UNREAD,)
     schema = f"{verb}-{query.kind}/1"
-    show(curves, schema, plot=given["plot"], as_json=given["as_json"], notes=notes)
+    show(curves, schema, plot=given["trial_plot"], as_json=given["as_json"], notes=notes)
 
 
 def _asked(query: type[Query], given: dict[str, Any], tried: Any) -> Query:

@@ -155,7 +155,8 @@ def _planning(query: type[Query]) -> Callable[..., None]:
     counted = typer.Option(
         "--count", help=f"How many {query.counted} there are, if that is public.", metavar="N"
     )
-    files = list(query_options.of_inputs(query, public=True))
+    shown = [name for name, one in query.inputs.items() if one.public]
+    files = list(query_options.of_inputs(query, shown))
     named = [query_options.parameter("columns", ColumnsOption, None)] if files else []
     number = [query_options.parameter("count", Annotated[str | None, counted], None)]
     parameters = [

@@ -30,10 +30,12 @@ def parameter(name: str, hint: Any, default: Any = inspect.Parameter.empty) -> i
     return inspect.Parameter(name, kind, default=default, annotation=hint)
 
 
-def of_inputs(query: type[Query], *, public: bool = False) -> Iterable[inspect.Parameter]:
-    """What it reads: an argument if it must be there, else an option; for a plan what is public."""
+def of_inputs(
+    query: type[Query], among: Collection[str] | None = None
+) -> Iterable[inspect.Parameter]:
+    """What it reads, or some of it: an argument if it must be there, else an option."""
     for name, one in query.inputs.items():
-        if public and not one.public:
+        if among is not None and name not in among:
             continue
         sentence, mark, default = one.help.partition("  [")
         usual = f"  [default: {one.usual}, if it is there]" if one.usual else ""

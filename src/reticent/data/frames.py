@@ -23,6 +23,7 @@ import numpy as np
 
 from reticent.data.interactions import TableError
 from reticent.data.labels import codes_of, text_of
+from reticent.data.list_columns import lines_of
 from reticent.data.profiles import number_of
 from reticent.data.text_tables import cell_text
 from reticent.errors import ParameterError, require
@@ -71,6 +72,16 @@ class Frame:
     def names(self) -> list[Any]:
         """Of the columns, as the frame spells them."""
         return list(self.table.columns)
+
+    @property
+    def lists(self) -> list[str]:
+        """Names of the columns that hold lists."""
+        kinds = self.table.schema.items()
+        return [str(name) for name, kind in kinds if _is(kind, "List", "Array")]
+
+    def exploded(self, names: Sequence[str]) -> Frame:
+        """A line for each item of the lists in columns ``names``."""
+        return Frame.of(lines_of(self.table.to_arrow(), names))
 
     def named(self, name: str) -> Any:
         """How the frame spells a column; capitals do not matter unless two differ by them only."""

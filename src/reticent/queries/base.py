@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from reticent.rational import Number
     from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
+    from reticent.tasks.scattering import Scatter
 
 Progress = Callable[[float], object]
 """Told the share of the work that is done, from 0 to 1."""
@@ -162,6 +163,10 @@ class Terms(ABC):
     @abstractmethod
     def scope(self) -> Scope:
         """Whom it protects, against whom, and against whom not."""
+
+    def scattered(self, scatter: Scatter) -> Terms:
+        """The same, whose heavy work ``scatter`` shares out, if there is any that it could."""
+        return self
 
     @abstractmethod
     def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> Any:

@@ -10,10 +10,11 @@ cells is read as its column is declared.
 
 from __future__ import annotations
 
-from collections.abc import Collection, KeysView, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, KeysView, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -29,14 +30,53 @@ from reticent.queries.inputs import Artefact, Cells, Input, Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Sums: TypeAlias = Callable[["Bound"], NDArray[np.int64]]
+
+_TOGETHER = "person"
+
+
+class Condensable(ABC):
+    """A table on other machines, which bring equal rows together before they are read here."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """Of its columns."""
+
+    @abstractmethod
+    def distinct_rows(self, columns: Sequence[str]) -> tuple[Any, NDArray[np.int64]]:
+        """The distinct rows of some columns as a frame, in one order, and how often each occurs."""
+
+    @abstractmethod
+    def added_up(
+        self,
+        columns: Sequence[str],
+        together: str | None,
+        work: Callable[[Any], NDArray[np.int64]],
+    ) -> NDArray[np.int64]:
+        """The sum of ``work`` over parts, as frames of these columns.
+
+        Rows that agree in the column ``together`` are in one part.
+        """
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Bound:
-    """A table whose columns are known by their roles: numbers as floats, names as text or None."""
+    """A table whose columns are known by their roles: numbers as floats, names as text or None.
+
+    ``times`` says how often each row occurs, where equal rows were brought together. Rows of a
+    table that is not ``numbered`` have no order of their own. ``parts`` adds up where no row is
+    here.
+    """
 
     called: str
     columns: Mapping[str, NDArray[Any]]
     rows: int
+    times: NDArray[np.int64] | None = None
+    numbered: bool = True
+    parts: Callable[[Sums], NDArray[np.int64]] | None = None
 
     def __len__(self) -> int:
         return self.rows
@@ -49,6 +89,17 @@ class Bound:
 
     def __contains__(self, role: str) -> bool:
         return role in self.columns
+
+    def added_up(self, work: Sums) -> NDArray[np.int64]:
+        """What ``work`` makes of the table, or the sum of what it makes of its parts."""
+        return work(self) if self.parts is None else self.parts(work)
+
+    def repeated(self) -> Bound:
+        """Each row as often as it occurs."""
+        if self.times is None:
+            return self
+        columns = {role: np.repeat(cells, self.times) for role, cells in self.columns.items()}
+        return replace(self, columns=columns, rows=int(self.times.sum()), times=None)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -75,6 +126,10 @@ class Given:
             require(name in self.inputs, name, "given", rule)
             require(name not in self.held, name, "given twice", "given once")
         return replace(self, held={**self.held, **more})
+
+    def without(self, name: str) -> Given:
+        """As if this input had not been given."""
+        return replace(self, held={n: one for n, one in self.held.items() if n != name})
 
     def public(self) -> dict[str, Any]:
         """What is public, read; terms may use it. Roles that are not known may be known later."""
@@ -139,6 +194,8 @@ def _by_table(
 
 def read_table(table: Table, name: str, held: Any, chosen: Mapping[str, str]) -> Bound:
     """A table whose columns are known by their roles."""
+    if isinstance(held, Condensable):
+        return _condensed(table, name, held, chosen)
     columns = _columns(name, table, held, chosen)
     return Bound(columns.called, _roles(columns, table, chosen), len(columns))
 
@@ -216,7 +273,7 @@ def _file(table: Table, path: Path, chosen: Mapping[str, str]) -> _Columns:
         seen.extend(names)
         if table.others is not None:
             return names
-        return set(find_roles(path.name, names, table, chosen).values())
+        return set(find_roles(path.name, names, table, chosen).values()) or names[:1]
 
     if path.name.casefold().endswith(".parquet"):
         from importlib import import_module
@@ -297,7 +354,11 @@ def find_roles(
 def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str, NDArray[Any]]:
     """The cells of each role that is there."""
     found = find_roles(held.called, held.names, table, chosen)
-    read = {role: held.cells(name, table.roles[role].cells) for role, name in found.items()}
+    read = {
+        role: held.cells(name, table.roles[role].cells)
+        for role, name in found.items()
+        if not table.roles[role].unread
+    }
     if table.others is None:
         return read
     own = {role.casefold() for role in table.roles}
@@ -307,6 +368,32 @@ def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str,
                 raise TableError(held.called, f"has a column {name.strip()!r} that is not its role")
             read[name.strip()] = held.cells(name, table.others)
     return read
+
+
+def _condensed(table: Table, called: str, held: Condensable, chosen: Mapping[str, str]) -> Bound:
+    """A table of which the columns that are read are here, and equal rows once."""
+    roles = find_roles(called, held.names, table, chosen)
+    unread = {name for role, name in roles.items() if table.roles[role].unread}
+    wanted = list(roles.values()) if table.others is None else held.names
+    if table.adds_up:
+        return _apart(table, called, held, roles)
+    frame, times = held.distinct_rows([name for name in wanted if name not in unread])
+    read = _roles(_Columns(called, held.names, Frame.of(frame)), table, chosen) if wanted else {}
+    found = Bound(called, read, len(times), times, numbered=False)
+    return found if table.condensed else found.repeated()
+
+
+def _apart(table: Table, called: str, held: Condensable, roles: Mapping[str, str]) -> Bound:
+    """A table of which no row is here: it is asked for sums alone."""
+    nothing = np.empty(0)
+
+    def parts(work: Sums) -> NDArray[np.int64]:
+        def worked(frame: Any) -> NDArray[np.int64]:
+            return work(read_table(table, called, frame, roles))
+
+        return held.added_up(list(roles.values()), roles.get(_TOGETHER), worked)
+
+    return Bound(called, dict.fromkeys(roles, nothing), 0, numbered=False, parts=parts)
 
 
 def _say(role: str) -> str:

@@ -10,12 +10,10 @@ from typing import Any
 from reticent.queries.base import Query
 from reticent.queries.offered import why_not_offered
 
-LATER = "not from this declaration yet"
 NO_SCORE = "it does not say how good an answer is (score)"
 VERBS = ("plan", "release", "compare", "sweep", "verify", "audit")
 SURFACES = ("Python", "shell", "HTTP", "Spark")
 NO_WORLDS = "it brings no small inputs that differ in one unit (worlds)"
-_DONE = frozenset({*VERBS, "Python", "shell", "HTTP"})
 
 
 def cells(query: type[Query]) -> dict[str, Any]:
@@ -31,12 +29,9 @@ def cells(query: type[Query]) -> dict[str, Any]:
     if why_not_offered(query):
         absent["HTTP"] = why_not_offered(query)
 
-    def cell(name: str) -> bool | str:
-        return absent.get(name, True if name in _DONE else LATER)
-
     return {
         "query": query.kind,
         "about": query.about(),
-        "verbs": {name: cell(name) for name in VERBS},
-        "surfaces": {name: cell(name) for name in SURFACES},
+        "verbs": {name: absent.get(name, True) for name in VERBS},
+        "surfaces": {name: absent.get(name, True) for name in SURFACES},
     }

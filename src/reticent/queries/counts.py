@@ -31,6 +31,9 @@ from reticent.queries.worlds import World
 from reticent.rational import Number
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from reticent.guarantees.card import Scope
     from reticent.mechanisms.totals import Totals
     from reticent.noise import Source
@@ -62,6 +65,7 @@ class Counts(WholeQuery):
                 "category": Role(Cells.NAME, "What is counted by.", required=False),
                 "value": Role(Cells.NUMBER, "What is added up.", required=False),
             },
+            adds_up=True,
         ),
         "categories": Table(
             "The categories, which are public.  [default: none, one total]",
@@ -223,11 +227,16 @@ class CountsTerms(Terms):
 
     def draw(self, tables: Mapping[str, Bound], source: Source, progress: Progress) -> list[int]:
         """Totals in steps."""
+        found = tables["table"].added_up(self.totals)
+        return [int(one) for one in self.mechanism.release(found, source).value]
+
+    def totals(self, table: Bound) -> NDArray[np.int64]:
+        """Exact totals, so private; those of tables that share no person add up."""
         import numpy as np
 
         from reticent.tasks.totals import counting, in_steps, places_in, totals
 
-        asked, table, names = self.query, tables["table"], self.known.names
+        asked, names = self.query, self.known.names
         places = np.zeros(len(table), dtype=np.int64)
         if names is not None:
             places = places_in(table["category"], names)
@@ -238,8 +247,7 @@ class CountsTerms(Terms):
         if asked.unit == "person":
             kept = counting(table["person"], places, steps, asked.records)
             places = np.where(kept, places, -1)
-        found = totals(places, steps, self.mechanism.size)
-        return [int(one) for one in self.mechanism.release(found, source).value]
+        return totals(places, steps, self.mechanism.size)
 
     def show(self, kept: list[int]) -> Any:
         """Totals by category, or the one total."""

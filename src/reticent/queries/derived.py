@@ -62,6 +62,11 @@ class DerivedTerms(Terms):
     artefact: ClassVar[str] = ""
     """The input that is its parent, where each row of the answer follows from one row."""
 
+    @property
+    def types(self) -> tuple[type, ...]:
+        """What the columns hold where it goes row by row: ``float``, ``int`` or ``str``."""
+        return (str,) * len(self.columns)
+
     def derive_rows(self, table: Any, first: int) -> Any:
         """What follows from some rows of the private table, of which the first has this number."""
         raise ParameterError("query", "one that goes row by row", self.what)

@@ -59,8 +59,8 @@ def described(query: Query, card: Card) -> Described:
 
 def write_folder(query: Query, terms: Terms, kept: Any, card: Card, out: Path) -> Folder:
     """An answer that nobody pays for, in the order of its rows."""
-    from reticent.running.alone import write_parts
     from reticent.running.staging import Staging, digest_of, sync
+    from reticent.running.whole_draw import write_parts
 
     people, digests, staging = 0, dict[str, str](), Staging(out.absolute())
 

@@ -33,7 +33,8 @@ class Cells(StrEnum):
 class Role:
     """One column. ``sole``: the only column that nothing else claims plays it.
 
-    ``withholds``: a line in which it is no positive number is as if it were not there.
+    ``withholds``: a line in which it is no positive number is as if it were not there. ``unread``:
+    it is named so that it plays no other role; its cells decide nothing.
     """
 
     cells: Cells
@@ -42,6 +43,7 @@ class Role:
     aliases: tuple[str, ...] = ()
     sole: bool = False
     withholds: bool = False
+    unread: bool = False
 
 
 class Input(ABC):
@@ -98,7 +100,9 @@ class Table(Input):
     """The roles of a table's columns; it is read as a ``Bound``.
 
     ``ordered``: the order of its rows decides the answer. ``others``: every column that plays no
-    role is read, too, as these cells and under its own name.
+    role is read, too, as these cells and under its own name. ``condensed``: equal rows may come as
+    one, with how often they occur (``Bound.times``). ``adds_up``: the query asks for nothing but
+    sums over parts of the table in which the rows of a person are together (``Bound.added_up``).
     """
 
     help: str
@@ -110,6 +114,8 @@ class Table(Input):
     rest: str = ""
     others: Cells | None = None
     several: bool = False
+    condensed: bool = False
+    adds_up: bool = False
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]

@@ -41,8 +41,13 @@ if TYPE_CHECKING:
 _PERSON, _ALIAS = "person", "user"
 TABLE = Table(
     "A line for each person.",
-    {_PERSON: Role(Cells.NAME, "Who it is, which is no part of a profile.", required=False)},
+    {
+        _PERSON: Role(
+            Cells.NAME, "Who it is, which is no part of a profile.", required=False, unread=True
+        )
+    },
     rest="the secret and the columns of a profile",
+    condensed=True,
 )
 LEAK = either(EXACT, amounts("BITS", zero=True))
 _REALS = ("delta", "leak", "weights", "bins", "epsilon", "radius", "held_out", "seconds")
@@ -210,12 +215,11 @@ class Mapping(WholeQuery):
     def curves(self, tables: MappingType[str, Any], trial: Trial) -> Curves:
         """What mappings tell about the secret at the same distortion, from counts."""
         from reticent.tasks.comparing_mapping import mapping_curves
-        from reticent.tasks.recoding import Alphabet
 
         terms = self.terms(self.facts(tables))
         people, search = terms.training(tables["table"]), terms.mechanism
         return mapping_curves(
-            Alphabet.of(people.profiles, people.secrets),
+            people.alphabet,
             search.distance,
             secret=", ".join(search.secrets),
             distortions=trial.at,
@@ -255,17 +259,6 @@ class Mapping(WholeQuery):
         return tuple(own[name.casefold()] for name in self.secret)
 
 
-def read_training(
-    query: Mapping, data: Any, columns: MappingType[str, str] | None = None
-) -> tuple[MappingSearch, Training]:
-    """The search that a query asks for, and the people of a table that it would learn from."""
-    from reticent.queries.binding import Given
-
-    tables = Given.of(query.reads({}), data, columns).private({})
-    terms = query.terms(query.facts(tables))
-    return terms.mechanism, terms.training(tables["table"])
-
-
 def _numbers(held: Any) -> list[Fraction]:
     """What an option holds, be it a number or several by name."""
     if isinstance(held, tuple):
@@ -303,10 +296,7 @@ class MappingTerms(Terms):
         """Refuses a table that nothing could be learnt from; its people are not protected."""
         made = query.terms(found)
         if isinstance(made, MappingTerms):
-            from reticent.tasks.recoding import Alphabet
-
-            people = made.training(found.tables["table"])
-            made.mechanism.fitting(Alphabet.of(people.profiles, people.secrets))
+            made.mechanism.fitting(made.training(found.tables["table"]).alphabet)
         return made
 
     def training(self, table: Bound) -> Training:
@@ -321,6 +311,7 @@ class MappingTerms(Terms):
             search.secrets,
             widths=dict(search.widths),
             held_out=search.held_out,
+            times=table.times,
         )
 
     @property

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reticent.queries.plans import Details
     from reticent.tasks.charged import Payer
     from reticent.tasks.comparing import Curves
+    from reticent.tasks.scattering import Scatter
 
 MUCH = 5 * NANO
 """Nano-epsilon above which a promise to all others together is little."""
@@ -213,7 +214,12 @@ class NeighboursTerms(Terms):
     query: Neighbours
     known: Public
     mechanism: Method  # type: ignore[assignment]  # it has all that terms ask for
+    scatter: Scatter | None = None
     columns: ClassVar[tuple[str, ...]] = _COLUMNS
+
+    def scattered(self, scatter: Scatter) -> NeighboursTerms:
+        """Lists are made elsewhere, where the method allows it."""
+        return replace(self, scatter=scatter)
 
     @property
     def people(self) -> int:
@@ -319,7 +325,7 @@ class NeighboursTerms(Terms):
         def step(done: int, of: int) -> None:
             progress(done / max(of, 1))
 
-        found = self.mechanism.find(tables["profiles"].profiles, source, step)
+        found = self.mechanism.find(tables["profiles"].profiles, source, step, self.scatter)
         return found.peers, found.scores
 
     def show(self, kept: tuple[Any, Any]) -> dict[str, list[dict[str, Any]]]:

@@ -108,6 +108,8 @@ class Percentile(WholeQuery):
         table = tables["table"]
         require(len(table) > 0, "table", "an empty one", "one with some people")
         if "person" not in table:
+            rule = "with one that plays person, as person=NAME: these rows have no numbers"
+            require(table.numbered, "columns", "others", rule)
             return Public(len(table), [f"row {line}" for line in range(1, len(table) + 1)])
         names = table["person"].tolist()
         once = None not in names and len(set(names)) == len(names)

@@ -96,7 +96,10 @@ class PersonBatches:
     def fingerprint(self) -> str:
         """Of the query, the columns, and whatever else is public and decides the answer."""
         query, tables = self.terms.query, self.terms.known.tables
-        public = {name: query.inputs[name].decides(held) for name, held in sorted(tables.items())}
+        public = {
+            name: [query.inputs[name].decides(held), getattr(held, "text", None)]  # of preferences
+            for name, held in sorted(tables.items())
+        }
         event = json.loads(self.event(Source.system()).to_json())
         told = canonical([query.to_plain(), dict(self.roles), public, event])
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
@@ -121,10 +124,13 @@ class PersonBatches:
         people = compute().unique(batch.column(self.person))
         names, (called, table) = names_of(people), self._streamed
         lines = lines_of(batch, [name for name in self.columns[1:] if table.several])
+        alone = len(names) == batch.num_rows or (table.several and lines is batch)
+        require(alone, "table", "somebody in two rows", "one row for each person")
         listed = np.empty(len(names), dtype=object)
         listed[:] = names
-        known = {_DECLARED: Bound(_DECLARED, {WHO: listed}, len(names))} if table.several else {}
-        public = {**self.terms.known.tables, **known}
+        public = dict(self.terms.known.tables)
+        if table.several and names:
+            public[_DECLARED] = Bound(_DECLARED, {WHO: listed}, len(names))
         held = table.read(called, lines, self.roles, public)
         entries: Any = []
         if names:

@@ -113,6 +113,14 @@ class PredictTerms(DerivedTerms):
         return (_ID if self.named else "row", "prediction", *(f"p({label})" for label in classes))
 
     @property
+    def types(self) -> tuple[type, ...]:
+        """A name or a number, a class, which may be a number, and chances."""
+        kinds = {type(label) for label in self.trained.declared.classes}
+        label = kinds.pop() if len(kinds) == 1 else str
+        chances = (float,) * (len(self.columns) - 2)
+        return (str if self.named else int, label if label in (int, float) else str, *chances)
+
+    @property
     def what(self) -> str:
         """In words."""
         target: Any = self.tree.query

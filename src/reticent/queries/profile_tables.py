@@ -72,10 +72,8 @@ def read(called: str, held: Any, chosen: Mapping[str, str], known: Mapping[str, 
 def find(
     called: str, header: Sequence[str], chosen: Mapping[str, str], lists: Collection[str]
 ) -> dict[str, str]:
-    """The columns of person, item and weight; of lists also one called weights."""
-    if "weight" not in chosen and "weight" not in header and "weights" in lists:
-        chosen = {**chosen, "weight": "weights"}
-    places = find_columns(called, list(header), _columns(chosen), hint=_HINT)
+    """The columns of person, item and weight."""
+    places = find_columns(called, list(header), _columns(chosen), hint=_HINT, lists=lists)
     named = zip(("person", "item", "weight"), places, strict=True)
     return {role: header[place] for role, place in named if place is not None}
 

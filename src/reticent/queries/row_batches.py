@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from reticent.errors import require
 from reticent.queries.base import Answer, Public, Query
 from reticent.queries.derived import DerivedTerms, card_of_derived
 from reticent.queries.folders import Folder, check_free, show
 from reticent.queries.publish import as_table
-from reticent.queries.streaming import files_of
+from reticent.queries.streaming import find_in, table_files
 from reticent.running import inputs
 from reticent.running.rows import Part, map_rows
 from reticent.running.staging import Staging
@@ -32,12 +33,8 @@ class RowBatches:
     terms: DerivedTerms
     table: str
     roles: Mapping[str, str]
+    columns: tuple[str, ...]
     numbers: ClassVar[Mapping[str, bool]] = {}
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Those of the roles."""
-        return tuple(self.roles.values())
 
     def made(self, batch: Any, first: int) -> tuple[Any, frozenset[str]]:
         """The rows of the answer, and what it notes."""
@@ -59,13 +56,17 @@ def release_rows(
     """An answer in a folder, of rows that nothing here protects."""
     check_free(out)
     name, table = next((n, one) for n, one in query.reads(public).items() if not one.public)
-    with files_of(given.held[name], out) as files:
-        chosen = given.columns_of(name, query.reads(public))
-        found = table.find(files[0].name, inputs.columns_in(files[0]), chosen)
+    held = given.held.get(name)
+    require(held is not None, "data", "other tables", f"with {name}")
+    chosen = given.columns_of(name, query.reads(public))
+    with table_files(table, name, held, chosen, out) as files:
+        header = inputs.columns_in(files[0])
+        found = find_in(files[0], table, chosen)
         known: Any = terms.informed(
             query, Public(names=[] if "id" in found else None, tables=public)
         )
-        job = RowBatches(query, known, name, found)
+        read = tuple(found.values()) or tuple(header[:1])  # one at least says how many rows
+        job = RowBatches(query, known, name, found, read)
         card = card_of_derived(known, told.command)
 
         def shown(staging: Staging, parts: Sequence[Part]) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from reticent.guarantees import Event
     from reticent.guarantees.card import Budget, Preferences
     from reticent.queries.base import Progress
+    from reticent.tasks.scattering import Scatter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class Told:
     they are charged; ``charged`` is called when the charge is durable and nothing is drawn yet,
     ``repeated`` when this key was answered before; ``refused`` says how a budget that is too small
     is raised. The card has this ``title`` instead of its own, ``command`` is what it says was
-    typed, and ``made`` when.
+    typed, and ``made`` when. ``scatter`` shares out heavy work of a draw.
     """
 
     agree: Callable[[Plan], object] = lambda plan: None
@@ -58,6 +59,7 @@ class Told:
     title: str | None = None
     command: str | None = None
     made: date | None = None
+    scatter: Scatter | None = None
 
     def card(self, terms: Terms, event: Event, spent: Budget | None) -> Card:
         """The card of a release on these terms, with what was typed."""
@@ -105,8 +107,8 @@ def release(
         drawn = Source.system() if source is None else source
         stream = Stream(query, terms, given, public, Path(out), processes, drawn, told)
         limit = limit_of(query, data_set, total)
-        with nullcontext() if ledger is None else _opened(ledger) as opened:
-            return stream.released(opened, key, principal, limit)
+        with nullcontext() if ledger is None else opened(ledger) as book:
+            return stream.released(book, key, principal, limit)
     elif isinstance(terms, DerivedTerms) and terms.artefact:
         from reticent.queries.row_batches import release_rows
 
@@ -118,6 +120,8 @@ def release(
         if query.paid_by(given.held) is Pays.NOBODY:
             check_free(Path(out))
     terms, tables = _informed(query, terms, given, public)
+    if told.scatter is not None:
+        terms = terms.scattered(told.scatter)
     if query.paid_by(given.held) is Pays.NOBODY:
         refuse_costs(ledger=ledger, data_set=data_set, total=total, key=key, source=source)
         return derive(query, terms, tables, told.progress, told.command, out)
@@ -125,15 +129,15 @@ def release(
     told.agree(plan_of(query, terms))
     ready = _Ready(query, terms, tables, source, told)
     if out is not None:
-        from reticent.queries.alone import WholeJob, into_folder
+        from reticent.queries.whole_folder import WholeJob, into_folder
 
         due = _due(query, terms, given.held, data_set, total)
         job = WholeJob(query, terms, tables, columns or {}, due, ready.event, told.progress)
-        with nullcontext() if ledger is None else _opened(ledger) as opened:
-            return into_folder(job, Path(out), source, opened, key, principal, told)
+        with nullcontext() if ledger is None else opened(ledger) as book:
+            return into_folder(job, Path(out), source, book, key, principal, told)
     if ledger is None:
         return ready.answer(ready.draw(), None)
-    with _opened(ledger) as book:
+    with opened(ledger) as book:
         due = _due(query, terms, given.held, data_set, total)
         own = new_key() if key is None else key
         return ready.charged(book, due, own, principal, columns)
@@ -141,7 +145,11 @@ def release(
 
 def read_all(query: Query, data: Any) -> tuple[Terms, dict[str, Any]]:
     """Terms and tables of a release, without any."""
-    given = Given.of(query.reads({}), data, None)
+    return read_given(query, Given.of(query.reads({}), data, None))
+
+
+def read_given(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
+    """The same of what was given."""
     public = given.public()
     return _informed(query, query.terms(query.facts(public)), given, public)
 
@@ -207,7 +215,15 @@ def _name(query: Query, held: Mapping[str, Any], data_set: str | None) -> str:
     return str(data_set)
 
 
-def _opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Ledger]:
+def event_of(terms: Terms, tables: Mapping[str, Any], source: Source) -> Event:
+    """The record of a release: private if the noise is, and what was drawn into the data before."""
+    made = terms.event(source)
+    private = all(getattr(table, "private", True) for table in tables.values())
+    return made if private else replace(made, private=False)
+
+
+def opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Ledger]:
+    """A ledger that was given, or the one at an address, which is closed again."""
     if isinstance(ledger, (str, Path)):
         return open_ledger(ledger)
     return ledger() if callable(ledger) else nullcontext(ledger)
@@ -261,9 +277,7 @@ class _Ready:
     @property
     def event(self) -> Event:
         """Private if the noise is, and whatever was drawn into the data before."""
-        made = self.terms.event(self.source)
-        private = all(getattr(table, "private", True) for table in self.tables.values())
-        return made if private else replace(made, private=False)
+        return event_of(self.terms, self.tables, self.source)
 
     def draw(self) -> Any:
         return self.terms.draw(self.tables, self.source, self.told.progress)

@@ -6,7 +6,7 @@ Not here  the mechanism (tasks/similarity.py), the most similar of everybody (ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,6 +21,7 @@ from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number, budget
 
 if TYPE_CHECKING:
+    from reticent.data.profiles import Profiles
     from reticent.guarantees import Event, PerItemDP
     from reticent.guarantees.card import Scope
     from reticent.noise import Source
@@ -109,6 +110,12 @@ class Similarity(Query):
         peers = _peers(pairs)
         return SimilarityTerms(self, public, self.comparing, tuple(pairs), peers)
 
+    def listed_elsewhere(self, public: Public, pairs: int, most: int) -> SimilarityTerms:
+        """Terms where pairs are not listed here: so many, at most ``most`` of one person."""
+        require(self.pair is None, "pair", "given", "left out with a table")
+        require(pairs > 0, "pairs", "an empty table", "a table that names two people")
+        return SimilarityTerms(self, public, self.comparing, (), {}, (pairs, most))
+
     def _pairs(self, public: Public) -> list[tuple[str, str]]:
         """Each pair once, as it was named first; known people only."""
         listed = public.tables.get("pairs")
@@ -121,11 +128,7 @@ class Similarity(Query):
         require(bool(found) or public.names is None, "pair", None, "two people, or a table pairs")
         if public.names is not None:
             there = set(public.names)
-            missing = sorted({name for pair in found for name in pair} - there)
-            rule = (
-                "people of the table or, if you declare them, of that list: who is in it is public"
-            )
-            require(not missing, "pair", ", ".join(missing[:3]), rule)
+            check_known({name for pair in found for name in pair}, there)
         once = {frozenset(pair): pair for pair in reversed(found)}
         return sorted(once.values())
 
@@ -185,6 +188,19 @@ def comparison(epsilon: Number, measure: str, norms: str | None, weighting: str)
     )
 
 
+def check_known(names: Set[str], people: Set[str]) -> None:
+    """Refuse pairs with somebody who is not there."""
+    missing = sorted(names - people)
+    rule = "people of the table or, if you declare them, of that list: who is in it is public"
+    require(not missing, "pair", ", ".join(missing[:3]), rule)
+
+
+def compared(profiles: Profiles, names: Iterable[str]) -> Profiles:
+    """The people who are compared, in the order of their names, whoever lists the pairs."""
+    places = {name: place for place, name in enumerate(profiles.people)}
+    return profiles.only([places[name] for name in sorted(names)])
+
+
 def _by_sizes(norms: str) -> str:
     """What a method is called that treats sizes so."""
     return "no-sizes" if norms == "none" else f"sizes-{norms}"
@@ -208,11 +224,19 @@ class SimilarityTerms(Terms):
     mechanism: Compared  # type: ignore[assignment]  # one pair; it has all that terms ask for
     pairs: tuple[tuple[str, str], ...]
     peers: Mapping[str, int]
+    elsewhere: tuple[int, int] | None = None
     columns: ClassVar[tuple[str, ...]] = ("person", "other", "similarity")
+
+    @property
+    def number(self) -> int:
+        """How many pairs there are."""
+        return len(self.pairs) if self.elsewhere is None else self.elsewhere[0]
 
     @property
     def most(self) -> int:
         """Of the people that one is compared with."""
+        if self.elsewhere is not None:
+            return self.elsewhere[1]
         return max(self.peers.values(), default=self.known.count or 1)
 
     @property
@@ -221,7 +245,7 @@ class SimilarityTerms(Terms):
         measure = f"noisy {self.query.measure}"
         if len(self.pairs) == 1:
             return f"{measure} of {self.pairs[0][0]} and {self.pairs[0][1]}"
-        return f"{measure} of {f'{len(self.pairs):,}' if self.pairs else 'some'} pairs of people"
+        return f"{measure} of {f'{self.number:,}' if self.number else 'some'} pairs of people"
 
     def loss(self) -> PerItemDP:
         """Of whoever is compared most often. Theorem 3."""
@@ -266,11 +290,8 @@ class SimilarityTerms(Terms):
         """A score for each pair; sizes are drawn once for each person."""
         import numpy as np
 
-        profiles = tables["profiles"].profiles
-        names = list(dict.fromkeys(name for pair in self.pairs for name in pair))
-        places = {name: place for place, name in enumerate(profiles.people)}
-        some = profiles.only([places[name] for name in names])
-        own = {name: place for place, name in enumerate(names)}
+        some = compared(tables["profiles"].profiles, self.peers)
+        own = {name: place for place, name in enumerate(some.people)}
         first, second = (np.array([own[pair[end]] for pair in self.pairs]) for end in (0, 1))
         norms = self.mechanism.release_norms(some, source)
         noise = self.mechanism.pair_noise(source)

@@ -22,10 +22,12 @@ from reticent.amounts import show_nano
 from reticent.data.frames import Frame
 from reticent.data.labels import text_of
 from reticent.data.profiles import FULL_WEIGHT, Profiles
-from reticent.errors import BudgetExceeded
+from reticent.errors import BudgetExceeded, require
 from reticent.guarantees.card import Card
 from reticent.queries.base import Answer, Query, Terms
 from reticent.queries.folders import Folder, described
+from reticent.queries.inputs import Cells, Input, Role
+from reticent.queries.people import PersonTerms
 from reticent.queries.person_batches import streamed
 from reticent.queries.plans import plan_of
 from reticent.running import Described, inputs
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     from reticent.ledger import Ledger
     from reticent.noise import Source
     from reticent.queries.binding import Given
-    from reticent.queries.inputs import Input
     from reticent.queries.run import Told
 
 
@@ -66,7 +67,7 @@ class Stream:
     """A release into a folder, of which everything public is fixed."""
 
     query: Query
-    terms: Terms
+    terms: PersonTerms
     given: Given
     public: Mapping[str, Any]
     out: Path
@@ -79,19 +80,16 @@ class Stream:
     ) -> Answer:
         """The answer; the same key goes on with a release that was broken off."""
         name, table = streamed(self.query, self.public)
-        with files_of(self.given.held[name], self.out) as files:
-            found = self._columns(name, table, files[0])
+        held = self.given.held.get(name)
+        require(held is not None, "data", "other tables", f"with {name}")
+        chosen = self.given.columns_of(name, self.query.reads(self.public))
+        with table_files(table, name, held, chosen, self.out) as files:
+            found = find_in(files[0], table, chosen)
             return self._run(name, table, files, found, book, key, principal, limit)
 
     def _progress(self, what: str, done: int, total: int) -> None:
         first, last = _SHARES[what]
         self.told.progress(first + (last - first) * (done / total if total else 0))
-
-    def _columns(self, name: str, table: Input, first: Path) -> dict[str, str]:
-        """The columns of roles, by the first file; all must have them."""
-        lists = inputs.lists_in(first)
-        chosen = self.given.columns_of(name, self.query.reads(self.public))
-        return table.find(first.name, inputs.columns_in(first), chosen, lists)
 
     def _run(
         self,
@@ -105,11 +103,10 @@ class Stream:
         limit: int | None,
     ) -> Answer:
         job = self.terms.batches(found)
-        listed = job.columns[1:2] and job.columns[1] in inputs.lists_in(files[0])
+        listed = bool(set(job.columns[1:]) & set(inputs.lists_in(files[0])))
         rows: Rows = "items" if table.several and not listed else "people"
-        known: Any = self.terms
         seen = {**self.public, name: Streamed(files[0].name, found)}
-        known = replace(known.known, tables=seen)
+        known = replace(self.terms.known, tables=seen)
         self.told.agree(plan_of(self.query, self.terms.informed(self.query, known)))
 
         def whole(people: int) -> Terms:
@@ -153,8 +150,15 @@ class Stream:
         )
 
 
+def find_in(path: Path, table: Input, chosen: Mapping[str, str]) -> dict[str, str]:
+    """The columns of roles, by the first file; all must have them."""
+    return table.find(path.name, inputs.columns_in(path), chosen, inputs.lists_in(path))
+
+
 @contextmanager
-def files_of(held: Any, out: Path) -> Iterator[list[Path]]:
+def table_files(
+    table: Input, called: str, held: Any, chosen: Mapping[str, str], out: Path
+) -> Iterator[list[Path]]:
     """The files of a table; what is in memory lies in one beside the output meanwhile.
 
     Only its owner may read that. It is named by what is in it, so that a release that was broken
@@ -165,11 +169,12 @@ def files_of(held: Any, out: Path) -> Iterator[list[Path]]:
         yield inputs.files_of(list(held) if several else [held])
         return
     home = out.absolute().with_name(f".{out.name}.given")
-    table = _as_arrow(held)
-    home.mkdir(mode=0o700, exist_ok=True)
+    read = _as_arrow(table, called, held, chosen)
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(mode=0o700)  # by nobody else
     try:
         path = home / "table.parquet"
-        import_module("pyarrow.parquet").write_table(table, path)
+        import_module("pyarrow.parquet").write_table(read, path)
         with path.open("rb") as file:
             named = home / f"{hashlib.file_digest(file, 'sha256').hexdigest()}.parquet"
         path.rename(named)
@@ -179,23 +184,44 @@ def files_of(held: Any, out: Path) -> Iterator[list[Path]]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def _as_arrow(held: Any) -> Any:
-    """A frame, profiles or columns by name, as an Arrow table."""
+def _as_arrow(table: Input, called: str, held: Any, chosen: Mapping[str, str]) -> Any:
+    """The columns of roles of a frame, of profiles or of columns by name, as an Arrow table."""
     pa = arrow()
     if isinstance(held, Profiles):
+        rule = "others than those that a seeded source had a part in, where a folder is made"
+        require(held.private, called, "profiles", rule)
         who = pa.array(held.people, pa.string()).take(pa.array(held.rows()))
         what = pa.array(held.items, pa.string()).take(pa.array(held.indices))
         return pa.table({"person": who, "item": what, "weight": held.weights / FULL_WEIGHT})
     if isinstance(held, Mapping):
-        return pa.table({str(name): _column(cells) for name, cells in held.items()})
-    return Frame.of(held).table.to_arrow()
+        columns = {str(name): cells for name, cells in held.items()}
+        lists: list[str] = []
+    else:
+        frame = Frame.of(held)
+        columns = {str(name): frame.table[name] for name in frame.names}
+        lists = frame.lists
+    found = table.find(called, list(columns), chosen, lists)
+    names = {found[role] for role, one in table.roles.items() if role in found and _named(one)}
+    needed = list(found.values()) or list(columns)[:1]  # one at least says how many rows
+    return pa.table({own: _column(columns[own], own in names) for own in needed})
 
 
-def _column(cells: Any) -> Any:
-    """Cells of several types are names or text."""
+def _named(role: Role) -> bool:
+    return role.cells is Cells.NAME
+
+
+def _column(cells: Any, named: bool) -> Any:
+    """An Arrow column; cells of several types, and names that are no whole numbers, are text.
+
+    What Arrow says of cells that it cannot hold would quote them.
+    """
     pa = arrow()
     listed = cells.to_list() if hasattr(cells, "to_list") else cells
     try:
-        return pa.array(listed)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        column = pa.array(listed)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return pa.array([text_of(cell) for cell in listed], pa.string())
+    whole = named and pa.types.is_floating(column.type)  # numbers of which some are missing
+    if whole or pa.types.is_struct(column.type) or pa.types.is_map(column.type):
+        return pa.array([text_of(cell) for cell in listed], pa.string())
+    return column

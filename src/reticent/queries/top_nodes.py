@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from reticent.queries.binding import Bound
     from reticent.tasks.comparing import Curves
     from reticent.tasks.influence import Influence
+    from reticent.tasks.scattering import Scatter
 
 CALLED = {"ebc": "egocentric betweenness", "degree": "degree", "triangles": "triangles"}
 _MANY = 200  # nodes of a small world
@@ -173,7 +174,12 @@ class TopNodesTerms(Terms):
     known: Public
     influence: Influence
     mechanism: TopDampened
+    scatter: Scatter | None = None
     columns: ClassVar[tuple[str, ...]] = ("node",)
+
+    def scattered(self, scatter: Scatter) -> TopNodesTerms:
+        """Centralities are computed elsewhere."""
+        return replace(self, scatter=scatter)
 
     @property
     def what(self) -> str:
@@ -219,7 +225,7 @@ class TopNodesTerms(Terms):
     def draw(self, tables: Mapping[str, Bound], source: Source, progress: Progress) -> list[str]:
         """Names in the order of the list of nodes, which says nothing."""
         graph = _graph(tables, list(self.known.names or ()))
-        scored = self.influence.scored(graph, progress)
+        scored = self.influence.scored(graph, progress, self.scatter)
         names = graph.names or ()
         return [str(names[place]) for place in sorted(self.mechanism.release(scored, source).value)]
 

@@ -69,11 +69,14 @@ def shares(files: Sequence[Path], most: int) -> list[list[Piece]]:
 
 
 def set_aside(path: Path, job: Batched, staging: Staging, at: int) -> list[Piece]:
-    """The rows of a CSV file in files that all processes can read; ``at`` numbers the first."""
+    """The rows of a CSV file in files that all processes can read; ``at`` numbers the first.
+
+    Spaces around text do not count, as in people_tables.py.
+    """
     found: list[Piece] = []
     held: list[Any] = []
     for batch in chain(csv_batches(path, job.columns, job.numbers), [None]):
-        held += [] if batch is None else [batch]
+        held += [] if batch is None else [_trimmed(batch)]
         rows = sum(part.num_rows for part in held)
         if not held or (batch is not None and rows < ROWS):
             continue
@@ -83,6 +86,15 @@ def set_aside(path: Path, job: Batched, staging: Staging, at: int) -> list[Piece
         found.append(Piece(str(staging.aside(name)), "arrow", 0, len(held), rows))
         held = []
     return found
+
+
+def _trimmed(batch: Any) -> Any:
+    pa = arrow()
+    cells = (
+        compute().utf8_trim_whitespace(column) if pa.types.is_string(column.type) else column
+        for column in batch.columns
+    )
+    return pa.RecordBatch.from_arrays(list(cells), names=batch.schema.names)
 
 
 def _write_aside(path: Path, batches: Sequence[Any]) -> None:

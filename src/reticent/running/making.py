@@ -1,7 +1,7 @@
 """What every release into a folder does: begin or take up, charge everybody, then show the whole.
 
 Theory    docs/theory/parts.md, Theorem 1 (one answer and one charge)
-Not here  what is drawn (local.py, alone.py), the folder (staging.py), charging (merging.py).
+Not here  what is drawn (local.py, whole_draw.py), the folder (staging.py), charging (merging.py).
 """
 
 from __future__ import annotations

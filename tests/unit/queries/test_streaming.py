@@ -12,18 +12,19 @@ import pyarrow.parquet as parquet
 import pytest
 
 import reticent as rt
+from reticent.data.synthetic import Communities
 from reticent.errors import BudgetExceeded, ParameterError
 from reticent.guarantees.card import Card
 from reticent.ledger import open_ledger
 from reticent.ledger.reports import balances
 from reticent.noise import Source
+from reticent.preferences import Preferences
 from reticent.queries import publish
-from reticent.queries.artefacts import ArtefactError
 from reticent.queries.card_checks import recomputed
 from reticent.running import inputs
 from reticent.running.staging import Staging, StagingError
 
-from .test_person_batches import CASES, LINES, ROLES, lists
+from .test_person_batches import CASES, LINES, ROLES, Spent, lists
 
 SEED = Source.seeded(3)
 
@@ -113,6 +114,39 @@ def test_the_card_is_that_of_the_release_in_memory(case, tmp_path) -> None:
     told = publish.fields(streamed)["value"]
     assert (told["out"], told["people"]) == (str(out), len(in_memory(case)))
     assert publish.as_text(streamed) == [f"{told['people']} people: {out}"]
+
+
+@pytest.mark.parametrize("case", ["histogram", "sketches"])
+def test_a_row_for_each_person_is_read_in_memory_and_streamed(case, tmp_path) -> None:
+    """Lists called items and weights are found; who has an empty one is there."""
+    query, public, _, _ = CASES[case]
+    rows = {
+        "person": ["ann", "bob", "zoe"],
+        "items": [["Heat", "Up"], ["7"], []],
+        "weights": [[0.5, 1.0], [0.25], []],
+    }
+    parquet.write_table(pa.table(rows), tmp_path / "r.parquet")
+    found = []
+    for held in (tmp_path / "r.parquet", pa.table(rows), polars.DataFrame(rows)):
+        plain = query.release({"profiles": held, **public}, source=SEED)
+        out = tmp_path / f"{len(found)}.parquet"
+        query.release({"profiles": held, **public}, source=SEED, out=out, processes=1)
+        found += [rows_of(out), [list(row) for row in plain.terms.rows(plain.value)]]
+    assert [row[0] for row in found[0]] == rows["person"]
+    assert all(one == found[0] for one in found)
+    heavy = pa.table({**rows, "weights": [[1, 1], [1], []]})
+    full = query.release({"profiles": heavy, **public}, source=SEED)
+    assert [list(row) for row in full.terms.rows(full.value)] != found[0]
+
+
+def test_a_query_of_ones_own_is_streamed(tmp_path, small) -> None:
+    lines = {"person": ["a", "b", "a", "c"] * 5, "price": [3, 4, 5, 6] * 5}
+    plain = Spent().release({"table": lines}, source=SEED)
+    given = {"ledger": tmp_path / "l.db", "out": tmp_path / "o.parquet", "processes": 1}
+    placed = Spent().release({"table": lines}, source=SEED, **given)
+    own = [[name, *(one or [None, None])] for name, one in zip("abc", plain.value, strict=True)]
+    assert rows_of(placed.value.path) == own
+    assert spent(tmp_path / "l.db") == dict.fromkeys("abc", 10**9)
 
 
 def spent(path: Path) -> dict[str, int]:
@@ -213,154 +247,66 @@ def test_a_frame_takes_up_what_was_broken_off(tmp_path, monkeypatch, small) -> N
     assert set(spent(tmp_path / "l.db").values()) == {2 * 10**9}
 
 
-PAIRS = {"person": ["ann", "bob", "9"], "other": ["bob", "cid", "ann"]}
-ALONE = {
-    "neighbours": (rt.Neighbours(k=2, epsilon=1), {"profiles": LINES}),
-    "direct": (rt.Neighbours(k=2, epsilon=1, method="direct"), {"profiles": LINES}),
-    "similarity": (rt.Similarity(epsilon=1), {"profiles": LINES, "pairs": PAIRS}),
-}
-
-
-@pytest.mark.parametrize("case", ALONE)
-def test_answers_about_everybody_are_placed_in_a_folder(case, tmp_path, small) -> None:
-    """The rows, the card and the charges are those of the answer in memory."""
-    (query, data), out = ALONE[case], tmp_path / "o.parquet"
-    plain, placed = (
-        query.release(
-            data,
-            columns=ROLES,
-            source=Source.seeded(3),
-            ledger=tmp_path / f"{n}.db",
-            key="k",
-            out=o,
-        )
-        for n, o in enumerate((None, out))
-    )
-    table = parquet.read_table(out)
-    assert table.column_names == list(plain.terms.columns)
-    assert [tuple(row.values()) for row in table.to_pylist()] == plain.terms.rows(plain.value)
-    assert len(placed.value.files) > 1
-    assert placed.card.to_json() == plain.card.to_json()
-    assert spent(tmp_path / "0.db") == spent(tmp_path / "1.db") != {}
-    given = {"columns": ROLES, "source": Source.seeded(3), "ledger": tmp_path / "1.db", "out": out}
-    again = query.release(data, **given)
-    assert (again.replayed, again.key, again.spent) == (True, "k", "0")
-    assert spent(tmp_path / "0.db") == spent(tmp_path / "1.db")
-    with pytest.raises(StagingError, match="another table"):
-        query.release({**data, "profiles": {**LINES, "how much": [1.0] * 7}}, **given)
-
-
-@pytest.mark.parametrize("case", ALONE)
-@pytest.mark.parametrize("moment", ["drawing", "charging"])
-def test_an_answer_about_everybody_is_drawn_and_charged_once(
-    case, moment, tmp_path, monkeypatch, small
-) -> None:
-    """Broken off while it is drawn it is drawn anew; broken off later it is the same draw."""
-    query, data = ALONE[case]
-    given = {"columns": ROLES, "ledger": tmp_path / "l.db", "out": tmp_path / "o.parquet"}
-    where = {"drawing": "alone.write_whole", "charging": "staging.os.rename"}[moment]
-    with monkeypatch.context() as broken:
-        broken.setattr(f"reticent.running.{where}", fails)
-        with pytest.raises(RuntimeError, match="power is gone"):
-            query.release(data, **given)
-    parts = Staging((tmp_path / "o.parquet").absolute()).shown
-    drawn = {path.name: path.read_bytes() for path in parts.glob("part-*")}
-    charged = spent(tmp_path / "l.db")
-    assert bool(charged) is (moment == "charging")
-    query.release(data, **given)
-    shown = {path.name: path.read_bytes() for path in (tmp_path / "o.parquet").glob("part-*")}
-    assert (shown == drawn) is (moment == "charging")
-    if charged:
-        assert spent(tmp_path / "l.db") == charged
-
-
 def fails(*_: object, **__: object) -> None:
     raise RuntimeError("the power is gone")
 
 
-def test_lists_read_off_sketches_are_placed_in_a_folder(tmp_path, small) -> None:
-    sketches = CASES["sketches"][0].release({"profiles": LINES}, columns=ROLES, source=SEED)
-    for number, (query, data) in enumerate(
-        (
-            (rt.Neighbours(k=2), {"sketches": sketches}),
-            (rt.Recommendations(k=2), {"sketches": sketches, "items": ["Heat", "Up"]}),
-        )
-    ):
-        folder = tmp_path / f"{number}.parquet"
-        plain, placed = (query.release(data, out=out) for out in (None, folder))
-        table = parquet.read_table(folder)
-        assert [tuple(row.values()) for row in table.to_pylist()] == plain.terms.rows(plain.value)
-        assert placed.card.words == plain.card.words
-        assert placed.value.people == len({row[0] for row in plain.terms.rows(plain.value)})
-        with pytest.raises(StagingError, match="there already"):
-            query.release(data, out=folder)
+@pytest.mark.parametrize("case", ["histogram", "moved", "sketches", "profile"])
+def test_somebody_in_two_rows_is_refused_whatever_batch_they_are_in(case, tmp_path) -> None:
+    query, public, lines, roles = CASES[case]
+    name = next(n for n in query.inputs if n not in public)
+    whole = pa.Table.from_batches([pa.record_batch(lines) if case == "profile" else lists(lines)])
+    parquet.write_table(pa.concat_tables([whole, whole.slice(0, 1)]), tmp_path / "t.parquet")
+    given = {"columns": roles, "out": tmp_path / "o.parquet", "ledger": tmp_path / "l.db"}
+    with pytest.raises(ParameterError, match="one row for each person"):
+        query.release({name: tmp_path / "t.parquet", **public}, **given, processes=1)
+    assert spent(tmp_path / "l.db") == {}
 
 
-def test_a_folder_of_sketches_is_an_artefact(tmp_path, small) -> None:
-    """Read off the folder, neighbours and items are those read off the answer in memory."""
-    query, out = CASES["sketches"][0], tmp_path / "s.parquet"
-    plain = query.release({"profiles": LINES}, columns=ROLES, source=SEED)
-    query.release({"profiles": LINES}, columns=ROLES, source=SEED, out=out, processes=1)
-    for asked, more in (
-        (rt.Neighbours(k=2), {}),
-        (rt.Recommendations(k=2), {"items": ["Heat", "Up"]}),
-    ):
-        found = asked.release({"sketches": out, **more})
-        assert found.value == asked.release({"sketches": plain, **more}).value
-        assert found.card.promise == plain.card.promise
-    about = json.loads((out / "_reticent.json").read_text())
-    for broken in (
-        {**about, "card": {}},
-        {**about, "query": rt.Sketches(epsilon=9, profile_size=3).to_plain()},
-        {key: about[key] for key in about if key != "card"},
-    ):
-        (out / "_reticent.json").write_text(json.dumps(broken))
-        with pytest.raises(ArtefactError):
-            rt.Neighbours(k=2).release({"sketches": out})
-    (out / "_reticent.json").write_text(json.dumps(about))
-    (out / "part-00000.parquet").write_bytes(b"PAR1 broken PAR1")
-    with pytest.raises(ArtefactError, match="no folder that"):
-        rt.Neighbours(k=2).release({"sketches": out})
-    with pytest.raises(ArtefactError, match="no folder that"):
-        rt.Neighbours(k=2).release({"sketches": tmp_path})
+def test_frames_as_they_come(tmp_path) -> None:
+    """Cells of several types, whole numbers as floats, as pandas has them; none is quoted."""
+    query = CASES["sketches"][0]
+    cells = {"person": [7.0, 8.0, None], "item": ["Heat", 7, 7.0], "other": [{}, 1, ""]}
+    frame = pandas.DataFrame(cells)
+    plain = query.release({"profiles": frame}, source=SEED)
+    out = tmp_path / "o.parquet"
+    query.release({"profiles": frame}, source=SEED, out=out, processes=1)
+    assert rows_of(out) == [list(row) for row in plain.terms.rows(plain.value)]
+    assert [row[0] for row in rows_of(out)] == ["7", "8"]
+    wrong = pandas.DataFrame({"person": [{"canary-9184": 1}], "item": ["Heat"]})
+    nobody = query.release({"profiles": wrong}, out=tmp_path / "p.parquet", processes=1)
+    assert nobody.value.people == 0
+    assert "canary-9184" not in (tmp_path / "p.parquet" / "_reticent.json").read_text()
 
 
-@pytest.fixture(scope="module")
-def tree():
-    told = {
-        "columns": {"age": {"bounds": [0, 100], "bins": 4}, "pet": {"categories": ["cat", "dog"]}},
-        "target": {"classes": ["no", "yes"]},
-    }
-    rows = {"age": [20, 70, 55, 30] * 40, "pet": ["cat", "dog"] * 80, "votes": ["no", "yes"] * 80}
-    asked = rt.Tree(epsilon=50, target="votes", declare=told, max_depth=2)
-    return asked.release(rows, source=Source.seeded(1))
+def test_what_a_seeded_source_has_drawn_is_not_placed_as_private(tmp_path) -> None:
+    people, _ = Communities(people=9, items=40, communities=2, size=5).draw(Source.seeded(7))
+    with pytest.raises(ParameterError, match="a seeded source had a part in"):
+        CASES["sketches"][0].release(replace(people, private=False), out=tmp_path / "o.parquet")
 
 
-@pytest.mark.parametrize("named", [True, False])
-@pytest.mark.parametrize("form", ["csv", "parquet", "frame"])
-def test_predictions_keep_the_order_of_rows(tree, form, named, tmp_path, small) -> None:
-    rows = {"pet": ["cat", "dog", None, "owl", "dog"], "age": [20, 70, 30, None, 71]}
-    if named:
-        rows["id"] = ["e", "b", "a", "9", "b"]
-    held = pandas.DataFrame(rows)
-    if form == "csv":
-        held.to_csv(tmp_path / "r.csv", index=False)
-        held = tmp_path / "r.csv"
-    if form == "parquet":
-        (tmp_path / "some").mkdir()
-        for part, (first, last) in enumerate(((0, 3), (3, 5))):
-            path = tmp_path / "some" / f"{part}.parquet"
-            held.iloc[first:last].to_parquet(path, row_group_size=2, index=False)
-        held = tmp_path / "some"
-    query, out = rt.Predict(proba=True), tmp_path / "o.parquet"
-    plain = query.release({"tree": tree, "rows": pandas.DataFrame(rows)})
-    found = query.release({"tree": tree, "rows": held}, out=out, processes=1)
-    table = parquet.read_table(out)
-    assert table.column_names == list(plain.terms.columns)
-    assert [tuple(row.values()) for row in table.to_pylist()] == plain.terms.rows(plain.value)
-    assert (found.value.people, found.spent) == (5, "0")
-    assert found.card.to_json() == plain.card.to_json()
-    with pytest.raises(StagingError, match="there already"):
-        query.release({"tree": tree, "rows": held}, out=out)
-    with pytest.raises(ParameterError, match="key must be left out"):
-        query.release({"tree": tree, "rows": held}, out=tmp_path / "p.parquet", key="k")
+def test_other_weights_in_the_preferences_are_another_release(tmp_path, monkeypatch) -> None:
+    """Also where numbers are moved together, and nothing else in the terms shows the weights."""
+    text = "version = 1\nattributes.default = 0.4\nproviders.club.epsilon = 0.5\nitems.Up = "
+    query = rt.Histogram(provider="club", possible=True)
+    data = {"profiles": LINES, "catalogue": CASES["moved"][1]["catalogue"]}
+    given = {"columns": ROLES, "ledger": tmp_path / "l.db", "out": tmp_path / "o.parquet"}
+    with monkeypatch.context() as broken:
+        broken.setattr("reticent.running.making.merge", fails)
+        with pytest.raises(RuntimeError, match="power is gone"):
+            query.release(data, **given, preferences=Preferences.parse(f"{text}0.5"), processes=1)
+    with pytest.raises(StagingError, match="another release"):
+        query.release(data, **given, preferences=Preferences.parse(f"{text}0.75"), processes=1)
+    query.release(data, **given, preferences=Preferences.parse(f"{text}0.5"), processes=1)
+
+
+def test_spaces_around_cells_of_people_do_not_count(tmp_path) -> None:
+    query, public, lines, _ = CASES["profile"]
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        rows = [[f" {cell} " for cell in row] for row in zip(*lines.values(), strict=True)]
+        csv.writer(file).writerows([[f" {name}" for name in lines], *rows])
+    given = {"columns": {"person": "who"}, "source": SEED}
+    data = {"table": tmp_path / "t.csv", **public}
+    plain, out = query.release(data, **given), tmp_path / "o.parquet"
+    query.release(data, **given, out=out, processes=1)
+    assert rows_of(out) == [list(row) for row in plain.terms.rows(plain.value)]

@@ -1,6 +1,6 @@
 """A release about everybody at once, held in memory and placed in a folder, charged in parts.
 
-Not here  how it is drawn and shown (running/alone.py), maps over people (streaming.py).
+Not here  how it is drawn and shown (running/whole_draw.py), maps over people (streaming.py).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from reticent.queries.base import Answer, Query, Terms
 from reticent.queries.folders import Folder, described
 from reticent.queries.run import Told, asked_of
 from reticent.running import Described
-from reticent.running.alone import AloneRun
 from reticent.running.merging import check_key
 from reticent.running.staging import Staging
+from reticent.running.whole_draw import WholeRun
 from reticent.tasks.charged import Payer, most_spent, new_key
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def into_folder(
         spent = None if book is None else most_spent(book, payers)
         return described(job.query, told.card(job.terms, job.record, spent))
 
-    run = AloneRun(
+    run = WholeRun(
         out=out,
         key=own,
         ledger=book,

@@ -26,7 +26,7 @@ from reticent.running.seals import Seal
 from reticent.running.staging import Staging, digest_of, settle, sync, write_whole
 
 
-class Alone(Counted, Protocol):
+class WholeDraw(Counted, Protocol):
     """A release that is drawn as a whole."""
 
     @property
@@ -41,10 +41,10 @@ class Alone(Counted, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AloneRun(Making):
+class WholeRun(Making):
     """A release of ``job`` into a folder."""
 
-    job: Alone
+    job: WholeDraw
 
     @property
     def counted(self) -> Counted:
