@@ -7,6 +7,7 @@ with the same tests.
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from reticent.noise import Source
 from reticent.preferences import Preferences
 from reticent.queries import registry
 from reticent.queries.base import Public, Shape
+from reticent.queries.card_checks import recomputed
 from reticent.queries.cells import cells
 from reticent.queries.items import ItemsQuery, ItemsTerms
 from reticent.queries.offered import offered, why_not_offered
@@ -35,7 +37,9 @@ from tests.unit.gateway.seeded import (
     CLUB,
     FILMS,
     Told,
+    ask,
     asking,
+    at_the_last_moment,
     call,
     checked,
     file_bytes,
@@ -45,6 +49,7 @@ from tests.unit.gateway.seeded import (
     somebody,
     spent,
     token,
+    value,
     wishes,
 )
 from tests.unit.queries.test_own_query import examples
@@ -252,6 +257,26 @@ def test_a_draw_that_lasts_does_not_show_a_change_of_mind(served: Service) -> No
     assert served.ask("key-30001", "sketches").json["value"] != before
 
 
+def test_many_first_requests_at_once_are_one_draw_and_one_charge(served: Service) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        told = list(
+            pool.map(lambda k: ask(served.gateway, f"key-{k:05d}", kind="sketches"), range(24))
+        )
+    assert len({value(one) for one in told}) == 1
+    assert spent(served.gateway)[Account("ann", CLUB)][0] == cost(served, "sketches")
+
+
+def test_who_withdraws_at_the_last_moment_is_drawn_again(served: Service) -> None:
+    gateway = served.gateway
+    seen = gateway.person("ann").version
+    sent = at_the_last_moment(
+        gateway, lambda: gateway.set_preferences("ann", "version = 1\n", seen=seen)
+    )
+    assert served.ask("key-00001", "sketches").status == 200
+    assert len(sent) == 3  # one draw that was stale, one that is kept, and the answer
+    assert spent(gateway)[Account("ann", CLUB)][0] == 0
+
+
 def test_a_draw_that_does_not_last_is_noticed(
     served: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -366,6 +391,8 @@ def test_only_owners_copies_state_a_budget() -> None:
     assert copies[Audience.PROVIDER] == offer.card
     assert copies[Audience.PERSON].budget == copies[Audience.OPERATOR].budget == held
     assert all(not copy.problems() for copy in copies.values())
+    made = offers_of(CLUB, read_asks(ASKS), FILMS, recoding())
+    assert not [kind for kind, one in made.items() if recomputed(one.card) and kind != "profile"]
     assert all(copy.scope == offer.card.scope for copy in copies.values())
 
 
