@@ -27,15 +27,15 @@ RANKS = {
     "mechanisms": 5,
     "tasks": 6,
     "exports": 7,
-    "gateway": 7,
     "queries": 8,
     "report": 7,
     "running": 7,
     "testing": 7,
-    "console": 9,
+    "gateway": 9,
     "spark": 9,
-    "cli": 10,
-    "__main__": 11,
+    "console": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 RANDOM = {"random", "secrets", "numpy.random", "os.urandom", "uuid"}
 HEAVY = {"numpy", "scipy", "numba", "matplotlib", "fastapi", "pydantic", "cryptography"}

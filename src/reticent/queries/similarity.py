@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from reticent.errors import require
 from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Cells, Input, Role, Table
+from reticent.queries.offering import Offering
 from reticent.queries.options import BUDGET, at_least, choice, names, option, perhaps
 from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World, item_worlds
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from reticent.guarantees import Event, PerItemDP
     from reticent.guarantees.card import Scope
     from reticent.noise import Source
+    from reticent.queries.public_terms import PublicTerms
     from reticent.tasks.charged import Payer
     from reticent.tasks.comparing import Curves
     from reticent.tasks.similarity import Similarity as Compared
@@ -63,6 +65,12 @@ class Similarity(Query):
         "people": PEOPLE,
         "items": ITEMS,
     }
+    offering: ClassVar[Offering] = Offering(
+        name="comparison",
+        gets="noisy comparisons with other people",
+        about="how alike you are to others",
+        value={"type": "number"},
+    )
 
     comparison: ClassVar[Comparison] = Comparison(
         reads=(),
@@ -75,7 +83,10 @@ class Similarity(Query):
         "What an item of weight 1 may lose in one comparison, to anybody.", BUDGET
     )
     pair: Sequence[str] | None = option(
-        "Two people, where it is one pair.", perhaps(names("PERSON,OTHER", 2)), default=None
+        "Two people, where it is one pair.",
+        perhaps(names("PERSON,OTHER", 2)),
+        default=None,
+        local=True,
     )
     measure: str = option("What to compute.", choice(*MEASURES), default="cosine")
     norms: str | None = option(NORMS_HELP, perhaps(choice(*NORMS)), default=None)
@@ -117,6 +128,15 @@ class Similarity(Query):
         require(bool(found) or public.names is None, "pair", None, "two people, or a table pairs")
         check_known({name for pair in found for name in pair}, public)
         return _once(found)
+
+    def on_terms(self, provider: str, held: Mapping[str, Any]) -> PublicTerms:
+        """Two people, who both pay."""
+        from reticent.queries.public_terms import OTHER, PERSON, PairTerms, public_terms
+        from reticent.tasks.terms import SimilarityTerms as Maths
+
+        query = replace(self, pair=(PERSON, OTHER))
+        terms: Any = public_terms(query, {**held, "people": [PERSON, OTHER]})
+        return PairTerms(query, terms, Maths(query.comparing))
 
     def usual_method(self) -> str:
         """By how sizes enter."""
