@@ -20,15 +20,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import reticent as rt
 from reticent.data.catalogue import Catalogue
 from reticent.ledger import open_ledger
 from reticent.ledger.verification import verify_ledger
 from reticent.preferences import Preferences
-from reticent.running import inputs, run
+from reticent.running import inputs
 from reticent.running.staging import Staging
 from reticent.tasks.charged import new_key
-from reticent.tasks.histogram_arrow import HistogramBatches
 
 PROVIDER = "club.example"
 LOSS = 400_000_000
@@ -36,12 +37,12 @@ WISHES = f"version = 1\nattributes.default = 0.2\nproviders.'{PROVIDER}' = {{eps
 _WAIT = 120.0  # seconds for one start
 
 
-def job() -> HistogramBatches:
+def public() -> dict[str, Any]:
     """Two attributes, three items."""
     films = Catalogue.of(
         [[1, 1], [0, 1], [1, 0]], items=("Heat", "Up", "Ran"), attributes=("Crime", "Drama")
     )
-    return HistogramBatches.of(films, Preferences.parse(WISHES), PROVIDER)
+    return {"catalogue": films, "preferences": Preferences.parse(WISHES)}
 
 
 def make(path: Path, people: int, group: int) -> None:
@@ -178,8 +179,8 @@ def main() -> None:
         key = new_key()
         shutil.rmtree(Staging(folder / "out.parquet").home, ignore_errors=True)
     with open_ledger(folder / "ledger.db") as ledger:
-        table, out = folder / "in.parquet", folder / "out.parquet"
-        run(job(), table, out, key=key, ledger=ledger, processes=2)
+        data, out = {"profiles": folder / "in.parquet", **public()}, folder / "out.parquet"
+        rt.Histogram(provider=PROVIDER).release(data, out=out, key=key, ledger=ledger, processes=2)
 
 
 if __name__ == "__main__":

@@ -19,20 +19,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import reticent as rt
 from benchmarks.fault_spark_cluster import cluster
 from reticent.data.catalogue import Catalogue
 from reticent.ledger import open_ledger
 from reticent.ledger.reports import balances
 from reticent.noise import Source
 from reticent.preferences import Preferences
-from reticent.tasks.batched import Drawn
-from reticent.tasks.histogram_arrow import HistogramBatches
+from reticent.queries.histogram import HistogramTerms
+from reticent.tasks.batched import Batched, Drawn
 
 FOUND = 1
 PARTITIONS = 40
@@ -54,25 +55,25 @@ MOMENTS: dict[str, tuple[str, int | str, bool]] = {  # which call, or the note, 
 """When a driver kills itself; besides, it is killed from outside in the midst of the draw."""
 
 
-def plain_job() -> HistogramBatches:
-    """A small histogram."""
+def public_tables() -> dict[str, Any]:
+    """Those of a small histogram."""
     films = Catalogue.of(
         [[1, 1, 0], [0, 1, 0], [0, 1, 1], [1, 0, 0]],
         items=("Heat", "Up", "Glory", "Fargo"),
         attributes=("Crime", "Drama", "War"),
     )
     wishes = "version = 1\nattributes.default = 0.2\n[providers.club]\nepsilon = 0.4\ntotal = 0.4\n"
-    return HistogramBatches.of(films, Preferences.parse(wishes), "club")
+    return {"catalogue": films, "preferences": Preferences.parse(wishes)}
 
 
 @dataclass(frozen=True)
 class Watched:
     """A release that takes its time and writes down what every attempt draws."""
 
-    job: HistogramBatches
+    job: Batched
     log: str
     pause: float = 0.0
-    straggler: int = -1  # the person whose task straggles at the first attempt
+    straggler: str = ""  # the person whose task straggles at the first attempt
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -126,11 +127,27 @@ def drive(given: argparse.Namespace) -> None:
     frame = frame.selectExpr("id AS person", f"{items} AS items")
     if given.moment:
         die_at(publishing, given.moment)
-    job = Watched(plain_job(), str(folder / "drawn.log"), given.pause, given.straggler)
-    with open_ledger(folder / "ledger.db") as ledger:
-        made = publishing.release(job, frame, str(folder / "out"), key="k", ledger=ledger)
-    print(json.dumps({"people": made.people, "replayed": made.replayed}), flush=True)
+    watch(str(folder / "drawn.log"), given.pause, str(given.straggler))
+    made = rt.spark.release(
+        rt.Histogram(provider="club"),
+        {"profiles": frame, **public_tables()},
+        columns={"item": "items"},
+        out=folder / "out",
+        key="k",
+        ledger=folder / "ledger.db",
+    )
+    print(json.dumps({"replayed": made.replayed}), flush=True)
     spark.stop()
+
+
+def watch(log: str, pause: float, straggler: str) -> None:
+    """Let all histograms of this driver be drawn by ``Watched`` batches."""
+    true = HistogramTerms.batches
+
+    def watched(terms: HistogramTerms, columns: Mapping[str, str]) -> Batched:
+        return Watched(true(terms, columns), log, pause, straggler)
+
+    HistogramTerms.batches = watched  # type: ignore[method-assign,assignment]
 
 
 def die_at(publishing: Any, moment: str) -> None:
@@ -240,7 +257,8 @@ def rows(folder: Path) -> list[tuple[Any, ...]]:
 
     names = ["person", "Crime", "Drama", "War"]
     table = parquet.ParquetDataset(sorted(map(str, folder.glob("*.parquet")))).read(names)
-    return sorted(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    found = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return sorted((int(person), *numbers) for person, *numbers in found)
 
 
 def executor_of(daemon: int) -> int:

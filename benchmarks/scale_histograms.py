@@ -35,7 +35,7 @@ WISHES = f"version = 1\nattributes.default = 0.2\nproviders.'{PROVIDER}' = {{eps
 
 
 @cache
-def job() -> HistogramBatches:
+def public() -> dict[str, Any]:
     """20 attributes over 2,000 items, of which an item has one or two."""
     rng = np.random.default_rng(0)
     table = (rng.random((ITEMS, ATTRIBUTES)) < 0.05).astype(int)
@@ -45,7 +45,14 @@ def job() -> HistogramBatches:
         items=tuple(f"film {i}" for i in range(ITEMS)),
         attributes=tuple(f"genre {j}" for j in range(ATTRIBUTES)),
     )
-    return HistogramBatches.of(films, Preferences.parse(WISHES), PROVIDER)
+    return {"catalogue": films, "preferences": Preferences.parse(WISHES)}
+
+
+@cache
+def job() -> HistogramBatches:
+    """From batch to batch, without files."""
+    held = public()
+    return HistogramBatches.of(held["catalogue"], held["preferences"], PROVIDER)
 
 
 def batch(first: int, people: int, seed: int = 0) -> Any:
@@ -78,14 +85,11 @@ def copy(table: Path, out: Path) -> None:
 
 def release(table: Path, out: Path, ledger: Path | None = None) -> None:
     """Everybody's histogram over all cores, counted or not."""
-    from reticent.ledger import open_ledger
-    from reticent.running import run
+    import reticent as rt
 
-    if ledger is None:
-        run(job(), table, out, key="scale", ledger=None)
-        return
-    with open_ledger(ledger) as opened:
-        run(job(), table, out, key="scale", ledger=opened)
+    data = {"profiles": table, **public()}
+    key = None if ledger is None else "scale"
+    rt.Histogram(provider=PROVIDER).release(data, out=out, ledger=ledger, key=key)
 
 
 def measured(what: str, *paths: Path) -> dict[str, float]:

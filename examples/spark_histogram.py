@@ -3,19 +3,17 @@
 # %% A session as you have it; this one is your own machine. It needs Java 17 and reticent[spark]
 from pyspark.sql import SparkSession
 
-from reticent import Catalogue, Preferences
-from reticent.ledger import open_ledger
-from reticent.spark import release_histograms
+import reticent as rt
 
 spark = SparkSession.builder.master("local[2]").getOrCreate()
 
 # %% What is public: which film is about what, and what the club may learn of anybody
-films = Catalogue.of(
+films = rt.Catalogue.of(
     [[1, 1, 0], [0, 1, 0], [0, 1, 1]],
     attributes=("Crime", "Drama", "War"),
     items=("Heat", "Up", "Glory"),
 )
-wishes = Preferences.parse("""
+wishes = rt.Preferences.parse("""
 version = 1
 [attributes]
 default = 0.5
@@ -31,19 +29,16 @@ seen = spark.range(3000).selectExpr(
 )
 
 # %% Release: drawn on the cluster, charged to the ledger by key, then shown as Parquet files
-with open_ledger("ledger.db") as ledger:
-    for _ in range(2):  # the second time nothing is drawn and nobody is charged
-        released = release_histograms(
-            seen,
-            films,
-            wishes,
-            "club.example",
-            "histograms.parquet",
-            key="club, spring",
-            ledger=ledger,
-            rows="items",
-            items="film",
-        )
-        print(f"{released.people} people, {released.charged} charged")
+query = rt.Histogram(provider="club.example")
+for _ in range(2):  # the second time nothing is drawn and nobody is charged
+    answer = rt.spark.release(
+        query,
+        {"profiles": seen, "catalogue": films, "preferences": wishes},
+        columns={"item": "film"},
+        out="histograms.parquet",
+        ledger="ledger.db",
+        key="club, spring",
+    )
+    print(f"{answer.terms.known.count} people, epsilon {answer.spent} charged to each")
 
-spark.read.parquet(released.out).orderBy("person").show(3)
+answer.value.orderBy("person").show(3)

@@ -175,6 +175,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "spark":
+        return import_module("reticent.spark")
     if name not in _HOMES:
         raise AttributeError(f"module 'reticent' has no attribute {name!r}")
     return getattr(import_module(f"reticent.{_HOMES[name]}"), name)

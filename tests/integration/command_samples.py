@@ -27,7 +27,6 @@ GATEWAY = ("gateway init", "gateway import", "gateway provider", "gateway token"
 BEFORE: dict[str, tuple[str, ...]] = {
     "plan profile": ("release mapping",),
     "release profile": ("release mapping",),
-    "batch profile": ("release mapping",),
     "audit attack": ("release mapping",),
     "predict": ("release tree",),
     "release recommendations": ("release sketches",),
@@ -53,7 +52,7 @@ AS_JSON = dict.fromkeys(
     (
         *(f"compare {what}" for what in ("histogram", "mapping", "neighbours", "percentile")),
         *("compare tree", "compare influencers", "sweep tree", "sweep percentile"),
-        *("audit attack", "batch histogram", "batch profile", "doctor"),
+        *("audit attack", "doctor"),
     ),
     "is run as JSON; its own tests in tests/unit/cli run it otherwise",
 )

@@ -30,8 +30,8 @@ app = typer.Typer(
 )
 
 RECOMPUTED = (
-    "recomputed: words, promise, error, method, theorem, id. The id is a fingerprint, not a "
-    "signature: scope, budget and audit are as the maker of the card states them"
+    "recomputed: words, promise, scope, error, method, theorem, id. The id is a fingerprint, not a "
+    "signature: names, which lists were declared, budget and audit are as the maker states them"
 )
 SCHEMA_FILE = "guarantee-card-1.schema.json"
 
@@ -261,7 +261,8 @@ def _no_card(file: str, why: str) -> Failure:
 
 def _verdict(file: Path, recoding: Recoding | None) -> Verdict:
     from reticent.guarantees.card_facts import printable
-    from reticent.queries.card_checks import is_unprinted
+    from reticent.queries.card_checks import UNPRINTED, is_in_own_words
+    from reticent.queries.scope_checks import OWN_WORDS
 
     name = str(file)
     try:
@@ -271,14 +272,15 @@ def _verdict(file: Path, recoding: Recoding | None) -> Verdict:
         why = failure.why or failure.what
         following = failure.next_command or "reticent card verify --help"
         return Verdict(name, False, None, None, (printable(why),), following)
-    unprinted = recoding is None and is_unprinted(card)
-    more = _mechanism_problems(card, recoding)
-    found = tuple(map(printable, dict.fromkeys([*problems, *more])))
+    own = [OWN_WORDS] if is_in_own_words(card) else []
+    told = list(dict.fromkeys([*problems, *_mechanism_problems(card, recoding), *own]))
+    wrong = [one for one in told if one not in (UNPRINTED, OWN_WORDS)]
     words = ["reticent", "card", "show", name]
-    if unprinted and not problems:
+    if UNPRINTED in told and not wrong:
         words = ["reticent", "card", "verify", name, "--mapping", "MAPPING.json"]
-    look = shlex.join(words) if found else None
-    return Verdict(name, True, card.id, card.title, found, look, unprinted and not problems)
+    look = shlex.join(words) if told else None
+    found = tuple(map(printable, told))
+    return Verdict(name, True, card.id, card.title, found, look, bool(told) and not wrong)
 
 
 def _mechanism_problems(card: Card, recoding: Recoding | None) -> list[str]:

@@ -17,6 +17,35 @@ from typer.models import CommandInfo
 _CLUB = "--provider club.example"
 _CARD = "reticent release histogram club.csv films.csv --provider club.example --person ann"
 _VOTES = "voters.csv --target votes --declare columns.toml"
+_COMPARED = {
+    "counts": "--records 3 --count 9",
+    "quantile": "pay.csv --columns value=pay --upper 100 --public",
+    "percentile": "pay.csv --columns value=pay --upper 100 --public",
+    "top-nodes": "links.csv --bound 9 --k 3 --runs 5 --public",
+    "histogram": f"films.csv {_CLUB}",
+    "similarity": "--measure jaccard",
+    "sketches": "--profile-size 20",
+    "neighbours": "club.csv --k 3 --runs 2 --public",
+    "mapping": "people.csv --secret income --public-data",
+    "tree": f"{_VOTES} --runs 2 --public",
+}
+_ATTACKED = {
+    "counts": "--epsilon 1",
+    "quantile": "--epsilon 1 --upper 100",
+    "percentile": "--epsilon 1 --upper 100",
+    "top-nodes": "--epsilon 0.5 --bound 9 --k 3",
+    "histogram": "--epsilon 1",
+    "similarity": "--epsilon 1",
+    "sketches": "--epsilon 1 --profile-size 5",
+    "neighbours": "--epsilon 1 --profile-size 5 --k 1",
+    "tree": "--epsilon 1 --target votes --declare columns.toml --max-depth 2",
+}
+_TRIED = {
+    f"{verb} {kind}": f"reticent {verb} {kind} {words}"
+    for verbs, found in ((("compare", "sweep"), _COMPARED), (("verify", "audit"), _ATTACKED))
+    for verb in verbs
+    for kind, words in found.items()
+}
 EXAMPLES = {
     "demo": "reticent demo --fast",
     "init": "reticent init my-start",
@@ -47,12 +76,6 @@ EXAMPLES = {
     "release profile": (
         f"reticent release profile mapping.json people.csv {_CLUB} --person p3 --yes"
     ),
-    "batch histogram": (
-        f"reticent batch histogram club.csv films.csv {_CLUB} --out everybody.parquet --yes"
-    ),
-    "batch profile": (
-        f"reticent batch profile mapping.json people.csv {_CLUB} --out told.parquet --yes"
-    ),
     "release sketches": (
         "reticent release sketches club.csv --epsilon 4 --use items --profile-size 9 "
         "--out sketches.json --yes"
@@ -72,27 +95,14 @@ EXAMPLES = {
         "reticent release percentile pay.csv --columns person=who,value=pay --upper 100 "
         "--epsilon 1 --yes"
     ),
-    "compare influencers": (
-        "reticent compare influencers links.csv --bound 9 --k 3 --runs 5 --public"
-    ),
-    "compare percentile": "reticent compare percentile pay.csv --column pay --upper 100 --public",
-    "compare histogram": f"reticent compare histogram films.csv {_CLUB}",
-    "compare neighbours": "reticent compare neighbours club.csv --k 3 --runs 2 --public",
-    "compare mapping": "reticent compare mapping people.csv --secret income --public",
-    "compare tree": f"reticent compare tree {_VOTES} --runs 2 --public",
-    "sweep histogram": f"reticent sweep histogram films.csv {_CLUB}",
-    "sweep similarity": "reticent sweep similarity --measure overlap",
-    "sweep mapping": "reticent sweep mapping people.csv --secret income --public",
-    "sweep influencers": "reticent sweep influencers links.csv --bound 9 --k 3 --runs 5 --public",
-    "sweep percentile": "reticent sweep percentile pay.csv --column pay --upper 100 --public",
-    "sweep tree": f"reticent sweep tree {_VOTES} --runs 2 --public",
+    **_TRIED,
     "data columns": "reticent data columns voters.csv --target votes",
     "plan tree": "reticent plan tree --target votes --declare columns.toml --epsilon 2",
     "release tree": (
         f"reticent release tree {_VOTES} --epsilon 2 --max-depth 2 --out tree.json --yes"
     ),
     "predict": "reticent predict tree.json new-voters.csv",
-    "audit attack": "reticent audit attack mapping.json people.csv --secret income",
+    "audit profile": "reticent audit profile mapping.json people.csv --secret income",
     "audit noise": "reticent audit noise --quick",
     "card show": "reticent card show card.json",
     "card verify": "reticent card verify card.json",
@@ -116,7 +126,7 @@ EXAMPLES = {
     "gateway door": "reticent gateway door ann",
     "gateway people": "reticent gateway people",
     "gateway forget": "reticent gateway forget ann --yes",
-    "verify": "reticent verify mechanism.toml",
+    "verify file": "reticent verify mechanism.toml",
     "reproduce list": "reticent reproduce list",
     "reproduce run": "reticent reproduce run multilevel --quick",
     "reproduce check": "reticent reproduce check --quick",
@@ -134,7 +144,7 @@ TRY = (
         "release neighbours",
     ),
     *("release quantile", "release top-nodes", "release tree", "predict", "release mapping"),
-    *("release profile", "audit attack", "verify", "report"),
+    *("release profile", "audit profile", "verify file", "report"),
 )
 """The commands that START.txt lists, in an order in which all of them work."""
 

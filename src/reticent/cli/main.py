@@ -36,32 +36,15 @@ COMMANDS = Commands(
             adds="queries.add_releases",
             texts={"help": "Release something, with its guarantee card."},
         ),
-        "batch": Entry("batch.app", texts={"help": "Release everybody of a table of any size."}),
         "predict": Entry(adds=DERIVED),
-        "audit": Entry("audit.app", {"attack": "attack.attack"}),
+        "audit": Entry("audit.app", {"profile": "audit_profile.profile"}, "audit.add_queries"),
         "verify": Entry(
-            "verify.verify", texts={"short_help": "Find the worst case of a mechanism, exactly."}
+            "verify.app",
+            adds="verify_queries.add_queries",
+            texts={"short_help": "Find the worst case of a mechanism, or of a query."},
         ),
-        "compare": Entry(
-            "compare.app",
-            {
-                "histogram": "compare_histogram.histogram",
-                "neighbours": "compare_neighbours.neighbours",
-                "mapping": "compare_mapping.mapping",
-                "influencers": "compare_influencers.influencers",
-                "percentile": "compare_percentile.percentile",
-                "tree": "compare_tree.tree",
-            },
-        ),
-        "sweep": Entry(
-            "sweep.app",
-            {
-                "mapping": "sweep_public.mapping",
-                "influencers": "sweep_public.influencers",
-                "percentile": "sweep_public.percentile",
-                "tree": "sweep_public.tree",
-            },
-        ),
+        "compare": Entry("compare.comparisons", adds="compare.add_comparisons"),
+        "sweep": Entry("compare.sweeps", adds="compare.add_sweeps"),
         "card": Entry("card.app"),
         "ledger": Entry(
             "ledger.app",

@@ -32,15 +32,6 @@ PeopleFile: TypeAlias = Annotated[
         metavar="PEOPLE",
     ),
 ]
-IdColumn: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--id",
-        "--id-column",
-        help="The column that names people.  [default: user, if there is one]",
-        metavar="COLUMN",
-    ),
-]
 
 
 def read_mapping(path: Path) -> Recoding:

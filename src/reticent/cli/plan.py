@@ -1,6 +1,6 @@
 """What a release would cost, said before it is drawn, and how it is agreed to.
 
-Not here  what is released (queries.py, batch.py).
+Not here  what is released (queries.py).
 
 A release is agreed to before it is drawn: on a terminal by an answer, elsewhere by ``--yes``.
 """

@@ -29,7 +29,7 @@ from reticent.cli.charging import (
     opened,
 )
 from reticent.cli.charging_words import is_noted, refusal, standing_words
-from reticent.cli.failures import Failure
+from reticent.cli.failures import Failure, Refusal
 from reticent.cli.files import write_atomically
 from reticent.cli.output import Json, say, say_json, shares, talk
 from reticent.cli.plan import DryRun, Yes, agreement, published, say_plan, spelled
@@ -42,13 +42,13 @@ from reticent.cli.release import (
     warn_unused_preferences,
 )
 from reticent.errors import BudgetExceeded
-from reticent.queries.base import Pays
+from reticent.queries.base import Pays, Shape
 from reticent.queries.cells import cells
 from reticent.queries.registry import queries as registered
 
 if TYPE_CHECKING:
     from reticent.ledger import Ledger
-    from reticent.queries.base import Query
+    from reticent.queries.base import Answer, Query
     from reticent.tasks.charged import Payer
 
 plans = typer.Typer(
@@ -65,10 +65,28 @@ ColumnsOption: TypeAlias = Annotated[
         metavar="ROLE=COLUMN",
     ),
 ]
-OutOption: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--out", help="Write the answer here: .csv, .json or .parquet.", metavar="FILE"),
+ProcessesOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--processes",
+        help="How many work on a folder.  [default: one for each core]",
+        metavar="N",
+        min=1,
+    ),
 ]
+
+
+def _outputs(query: type[Query]) -> list[inspect.Parameter]:
+    """Where the answer goes, and its card."""
+    told = "Write the answer here: .csv, .json or .parquet"
+    whole = query.shape is Shape.WHOLE
+    folder = "" if whole else ", a folder of files that is there whole or not at all"
+    out = typer.Option("--out", help=f"{told}{folder}.", metavar="FILE")
+    return [
+        query_options.parameter("out", Annotated[Path | None, out], None),
+        *([] if whole else [query_options.parameter("processes", ProcessesOption, None)]),
+        query_options.parameter("card", CardFile, None),
+    ]
 
 
 @plans.callback()
@@ -117,7 +135,9 @@ def listing(as_json: Json = False) -> None:
             say(f"  {where}: {', '.join(told)}")
 
 
-def _made(body: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
+def command_of(
+    body: Callable[..., None], parameters: list[inspect.Parameter]
+) -> Callable[..., None]:
     """A function with the parameters that a command line is made from."""
 
     def command(**given: Any) -> None:
@@ -135,11 +155,12 @@ def _planning(query: type[Query]) -> Callable[..., None]:
     counted = typer.Option(
         "--count", help=f"How many {query.counted} there are, if that is public.", metavar="N"
     )
-    files = list(query_options.of_inputs(query, public=True))
+    shown = [name for name, one in query.inputs.items() if one.public]
+    files = list(query_options.of_inputs(query, shown))
     named = [query_options.parameter("columns", ColumnsOption, None)] if files else []
     number = [query_options.parameter("count", Annotated[str | None, counted], None)]
     parameters = [
-        *query_options.of_options(query),
+        *query_options.of_options(query.options()),
         *(number if query.counted else []),
         *files,
         *named,
@@ -150,7 +171,7 @@ def _planning(query: type[Query]) -> Callable[..., None]:
     def body(context: typer.Context, given: dict[str, Any]) -> None:
         _plan(query_options.asked(query, given), given)
 
-    return _made(body, parameters)
+    return command_of(body, parameters)
 
 
 def _plan(asked: Query, given: dict[str, Any], purse: Purse | None = None) -> None:
@@ -196,10 +217,9 @@ def _releasing(query: type[Query]) -> Callable[..., None]:
     total = query_options.parameter("total", TotalOption, None)
     parameters = [
         *query_options.of_inputs(query),
-        *query_options.of_options(query),
+        *query_options.of_options(query.options()),
         query_options.parameter("columns", ColumnsOption, None),
-        query_options.parameter("out", OutOption, None),
-        query_options.parameter("card", CardFile, None),
+        *_outputs(query),
         query_options.parameter("ledger", LedgerOption, LEDGER),
         query_options.parameter("key", KeyOption, None),
         *([data_set] if query.pays in (Pays.DATA_SET, Pays.NOTED) else []),
@@ -208,7 +228,7 @@ def _releasing(query: type[Query]) -> Callable[..., None]:
         query_options.parameter("yes", Yes, False),
         query_options.parameter("as_json", Json, False),
     ]
-    return _made(lambda context, given: _release(context, query, given), parameters)
+    return command_of(lambda context, given: _release(context, query, given), parameters)
 
 
 def _check_outputs(query: type[Query], given: dict[str, Any]) -> None:
@@ -216,8 +236,11 @@ def _check_outputs(query: type[Query], given: dict[str, Any]) -> None:
     from reticent.queries import publish
 
     out, card = given["out"], given["card"]
-    check_files(out, suffixes=publish.FORMATS)
+    if not _folder(query, given):  # which may be there, of the same release
+        check_files(out, suffixes=publish.FORMATS)
     check_files(card, suffixes=CARDS)
+    if given.get("processes") is not None and not _folder(query, given):
+        raise Failure("--processes is for a folder: --out NAME.parquet")
     if out is not None:
         publish.check(out.suffix)
     kept = {one.name: given[one.name] for one in query.options() if one.kind.written}
@@ -230,16 +253,23 @@ def _check_outputs(query: type[Query], given: dict[str, Any]) -> None:
         raise Failure(what, why="one would overwrite the other")
 
 
+def _folder(query: type[Query], given: dict[str, Any]) -> dict[str, Any]:
+    """Where a folder is asked for, and by how many processes; nothing, if none is."""
+    out: Path | None = given["out"]
+    if out is None or query.shape is Shape.WHOLE or out.suffix != ".parquet":
+        return {}
+    return {"out": out, "processes": given["processes"]}
+
+
 def _deriving(query: type[Query]) -> Callable[..., None]:
     parameters = [
         *query_options.of_inputs(query),
-        *query_options.of_options(query),
+        *query_options.of_options(query.options()),
         query_options.parameter("columns", ColumnsOption, None),
-        query_options.parameter("out", OutOption, None),
-        query_options.parameter("card", CardFile, None),
+        *_outputs(query),
         query_options.parameter("as_json", Json, False),
     ]
-    return _made(lambda context, given: _derive(context, query, given), parameters)
+    return command_of(lambda context, given: _derive(context, query, given), parameters)
 
 
 def _derive(context: typer.Context, query: type[Query], given: dict[str, Any]) -> None:
@@ -257,7 +287,8 @@ def _derived(
     columns = query_options.chosen(given["columns"])
     with shares(f"working on {asked.kind}") as progress:
         told = run.Told(progress=progress, command=published(context))
-        answer = run.release(asked, data, columns=columns, told=told)
+        folder = _folder(type(asked), given)
+        answer = run.release(asked, data, columns=columns, told=told, **folder)
     show(answer, given, {})
 
 
@@ -283,7 +314,8 @@ def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) 
     if given["dry_run"]:
         _plan(asked, given, purse)
         return
-    teller = _Teller(context, purse)
+    folder = _folder(query, given)
+    teller = _Teller(context, purse, folder.get("out"))
     told = run.Told(
         agree=agreement(context, given["yes"]),
         paying=teller.paying,
@@ -303,7 +335,9 @@ def _release(context: typer.Context, query: type[Query], given: dict[str, Any]) 
             key=purse.key,
             principal=PRINCIPAL,
             told=replace(told, progress=progress),
+            **folder,
         )
+    teller.streamed(answer)
     paid = Paid(answer.budget, answer.replayed, purse.where, answer.key or "")
     show(answer, given, paid.fields())
 
@@ -314,6 +348,7 @@ class _Teller:
 
     context: typer.Context
     purse: Purse
+    folder: Path | None = None
     ledger: Ledger | None = None
     payers: Sequence[Payer] = ()
     key: str | None = None
@@ -326,13 +361,26 @@ class _Teller:
         self.say("", key)
 
     def say(self, what: str, key: str) -> None:
-        if not self.purse.quiet:
+        if not self.purse.quiet and self.payers:
             words = standing_words(self.ledger, self.payers)
             talk(f"ledger: {self.purse.where}, key {key}: {what}{words}")
 
+    def streamed(self, answer: Answer) -> None:
+        """What a ledger says of many people, who are not listed here."""
+        if self.payers or self.purse.quiet:
+            return
+        before = "answered before, repeated; " if answer.replayed else ""
+        limit = "no limit" if answer.budget.limit == "none" else answer.budget.limit
+        most = f"the most anybody has spent is epsilon {answer.budget.spent} of {limit}"
+        talk(f"ledger: {self.purse.where}, key {answer.key}: {before}{most}")
+
     def refused(self, error: BudgetExceeded) -> Exception:
         if self.ledger is None:
-            return error
+            return Refusal(
+                str(error),
+                why="nothing can be seen; what was drawn waits for the same command",
+                next_command=spelled(self.context, "--dry-run", without=("dry_run",)),
+            )
         return refusal(error, self.context, self.ledger, self.payers)
 
     @contextmanager
@@ -344,4 +392,9 @@ class _Teller:
             if self.key is not None and not is_noted(self.payers):
                 again = spelled(self.context, "--key", self.key, without=("key",))
                 talk(f"counted, not answered; to try again at no further charge: {again}")
+            elif self.folder is not None and not self.payers and not self.purse.quiet:
+                from reticent.running.staging import Staging
+
+                if Staging(self.folder.absolute()).manifest() is not None:
+                    talk("broken off; what was drawn is kept, and the same command goes on")
             raise

@@ -15,6 +15,7 @@ from reticent.cli.output import say, say_json, talk
 from reticent.cli.query_options import spelling
 from reticent.cli.release import card_fields, say_card, write_card
 from reticent.guarantees import Unprotected
+from reticent.queries.folders import Folder
 from reticent.queries.inputs import Artefact, Input, MappingFile
 from reticent.queries.registry import queries as registered
 
@@ -28,20 +29,22 @@ def show(answer: Answer, given: dict[str, Any], paid: dict[str, Any]) -> None:
 
     out, card = given["out"], given["card"]
     unprotected = answer.card.promise.kind == Unprotected.kind
-    if out is not None:  # whose data nothing protects is for its owner only
+    folder = isinstance(answer.value, Folder)
+    if out is not None and not folder:  # whose data nothing protects is for its owner only
         write_atomically(out, publish.packed(answer, out.suffix), private=unprotected)
     write_card(answer.card, card)
     if given["as_json"]:
         told = publish.fields(answer)
         if out is not None:
-            told = {"query": told["query"], "out": str(out)}
+            where = told["value"] if folder else {"out": str(out)}
+            told = {"query": told["query"], **where}
         notes = {"notes": list(answer.notes)} if answer.notes else {}
         say_json(publish.SCHEMA, **told, **notes, **paid, **card_fields(answer.card, card))
         return
-    summary = out is None or answer.terms.summarised
+    summary = out is None or folder or answer.terms.summarised
     for line in publish.as_text(answer) if summary else [str(out)]:
         say(line)
-    if out is not None and summary:
+    if out is not None and summary and not folder:
         talk(f"written: {out}")
     for note in answer.notes:
         talk(f"note: {_as_typed(note, answer)}")
@@ -75,7 +78,7 @@ def _say_next(answer: Answer, out: Path) -> None:
     """What can be derived from an artefact that was written."""
     for query in registered().values():
         held = [one for one in query.inputs.values() if _is_of(one, answer.query.kind)]
-        if out.suffix == ".json" and held:
+        if (out.suffix == ".json" or isinstance(answer.value, Folder)) and held:
             words = ["reticent", *query.verb.split(), query.kind]
             for name, one in query.inputs.items():
                 file = shlex.quote(str(out)) if one is held[0] else name.upper()

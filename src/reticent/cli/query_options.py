@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,10 +30,12 @@ def parameter(name: str, hint: Any, default: Any = inspect.Parameter.empty) -> i
     return inspect.Parameter(name, kind, default=default, annotation=hint)
 
 
-def of_inputs(query: type[Query], *, public: bool = False) -> Iterable[inspect.Parameter]:
-    """What it reads: an argument if it must be there, else an option; for a plan what is public."""
+def of_inputs(
+    query: type[Query], among: Collection[str] | None = None
+) -> Iterable[inspect.Parameter]:
+    """What it reads, or some of it: an argument if it must be there, else an option."""
     for name, one in query.inputs.items():
-        if public and not one.public:
+        if among is not None and name not in among:
             continue
         sentence, mark, default = one.help.partition("  [")
         usual = f"  [default: {one.usual}, if it is there]" if one.usual else ""
@@ -60,9 +62,9 @@ def _roles(table: Input) -> str:
     return "".join(f" and {part}" for part in (named, table.rest) if part)
 
 
-def of_options(query: type[Query]) -> Iterable[inspect.Parameter]:
-    """The options; those that must be given come first."""
-    for one in sorted(query.options(), key=lambda option: not option.required):
+def of_options(options: Iterable[Option]) -> Iterable[inspect.Parameter]:
+    """Options of a command; those that must be given come first."""
+    for one in sorted(options, key=lambda option: not option.required):
         asked = typer.Option(
             spelling(one.name),
             help=one.help,
@@ -87,11 +89,16 @@ def _listed(kind: OptionKind) -> bool:
     return bool(kind.choices) or kind.flag
 
 
+def one_of(name: str, choices: Iterable[str]) -> Any:
+    """The type of a word among these; of any text, if there are none."""
+    words = {word.replace("-", "_"): word for word in choices}
+    return StrEnum(name.title(), words) if words else str
+
+
 def _hint(one: Option) -> Any:
     if one.kind.flag:
         return bool
-    words = {word.replace("-", "_"): word for word in one.kind.choices}
-    hint: Any = StrEnum(one.name.title(), words) if words else str
+    hint = one_of(one.name, one.kind.choices)
     return hint if one.required or one.default is not None else hint | None
 
 
@@ -104,8 +111,8 @@ def _default(one: Option) -> Any:
 
 
 def asked(query: type[Query], given: Mapping[str, Any]) -> Query:
-    """The query that was typed."""
-    held = {one.name: given[one.name] for one in query.options()}
+    """The query that was typed; options that a command does not have are as usual."""
+    held = {one.name: given[one.name] for one in query.options() if one.name in given}
     try:
         return query(**{n: str(v) if isinstance(v, StrEnum) else v for n, v in held.items()})
     except DeclarationError as error:
@@ -119,10 +126,14 @@ def _form(query: type[Query], given: Mapping[str, Any]) -> str:
     return f"{command} --help" if file is None else f"{command} {shlex.quote(str(file))}"
 
 
-def tables(asked: Query, given: Mapping[str, Any]) -> dict[str, Path]:
+def tables(
+    asked: Query, given: Mapping[str, Any], among: Collection[str] | None = None
+) -> dict[str, Path]:
     """The files that were typed, by input; usual ones that are there, where they are wanted."""
     found = {}
     for name, one in asked.inputs.items():
+        if among is not None and name not in among:
+            continue
         path = given.get(f"table_{name}")
         if path is None and one.usual and Path(one.usual).is_file() and asked.wants(name):
             path = Path(one.usual)

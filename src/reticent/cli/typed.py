@@ -42,7 +42,10 @@ MEANT = {
     "tree": "release tree",
     "mapping": "release mapping",
     "fit": "release mapping",
-    "attack": "audit attack",
+    "attack": "audit profile",
+    "audit attack": "audit profile",
+    "compare influencers": "compare top-nodes",
+    "sweep influencers": "sweep top-nodes",
     "release influencers": "release top-nodes",
     "release median": "release quantile",
     "select": "release",
@@ -105,6 +108,8 @@ def typed(words: Sequence[str], whole: Any) -> Typed:
         if word in parts:
             names.append(word)
             command = parts[word]
+        elif usual := getattr(command, "usual", ""):  # the group's own command
+            return Typed(tuple(names), parts[usual], tuple(words[place:]))
         elif not (parts and word.startswith("-")):
             return Typed(tuple(names), command, tuple(words[place:]))
     return Typed(tuple(names), command, ())

@@ -7,9 +7,10 @@ Not here  enumeration, laws and audits (testing/), how a file is read (verify_ca
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from reticent.cli.failures import ExitCode, Failure
 from reticent.cli.files import read_text
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from reticent.testing.cases import Case
 
-CONFIDENCE = 0.9999
 _TICKS = 100
 _LONGEST = 1 << 20  # bytes of a file that says what to verify
 _TOO_MANY = (
@@ -29,7 +29,32 @@ _TOO_MANY = (
 )
 
 
-def verify(
+class Verifying(TyperGroup):
+    """The kinds of query, and ``file``: what names no kind is a file or an option of it."""
+
+    usual = "file"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """See ``TyperGroup``."""
+        named = bool(args) and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        parsed: list[str] = super().parse_args(ctx, args if named else [self.usual, *args])
+        return parsed
+
+
+app = typer.Typer(
+    cls=Verifying,
+    help="Find the worst case of a mechanism, or try to refute the promise of a query.",
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def verify() -> None:
+    """Find the worst case of a mechanism, or try to refute the promise of a query."""
+
+
+@app.command("file")
+def verify_file(
     file: Annotated[
         Path | None, typer.Argument(help="What to verify, .toml; - for stdin.", metavar="FILE")
     ] = None,
@@ -52,8 +77,9 @@ def verify(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Find the worst case of a mechanism over a small domain, and the neighbours that attain it.
+    """Find the worst case of a mechanism on a small domain.
 
+    The word file may be left out: reticent verify FILE.
     Laws that are known are enumerated in exact fractions, over all neighbours and outcomes. What
     cannot be enumerated is audited by drawing: that can refute a promise, and prove none.
     Exit code 1 if a promise is broken.
@@ -214,31 +240,13 @@ def _ticks(total: int, advance: Callable[[str], None]) -> Callable[[], None]:
 
 
 def _audit(case: Case, why: str, draws: int, *, as_json: bool) -> bool:
-    from reticent.cli.verify_views import audit_json, audited_lines
-    from reticent.testing.searched import audit_world
+    from reticent.cli.verify_views import say_audited
+    from reticent.queries.evaluate.verify import audited
 
-    assert case.draw is not None  # noqa: S101, asked for before
     with progress(2 * len(case.claims)) as advance:
-        found = audit_world(
-            case.draw, case.world, case.claims, samples=draws, confidence=CONFIDENCE, tick=advance
-        )
-    refuted = any(one.audit.violated for one in found.values())
-    if as_json:
-        say_json(
-            "verify/1",
-            name=case.name,
-            method="audited",
-            verdict="broken" if refuted else "not refuted",
-            why=why,
-            draws=draws,
-            confidence=CONFIDENCE,
-            units=[audit_json(case, unit, one) for unit, one in found.items()],
-            figures=[],
-        )
-        return not refuted
-    for line in audited_lines(case, found, why=why, draws=draws, confidence=CONFIDENCE):
-        say(line)
-    return not refuted
+        found = audited(case, draws, advance)
+    say_audited(case, found, why, draws, as_json=as_json)
+    return not any(one.audit.violated for one in found.values())
 
 
 def _figures_hold(case: Case) -> bool:

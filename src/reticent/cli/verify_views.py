@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from reticent.cli.output import say, say_json
 from reticent.layout import table
 from reticent.noise.enclosure import log
 from reticent.preferences.problems import amount
@@ -70,6 +71,30 @@ def _verdict(case: Case, found: Verification) -> str:
     return (
         f"BROKEN: {unit} loses {loss}, claimed is {claim}: {_label(witness.outcome)} on {one} "
         f"against {other}{others}"
+    )
+
+
+def say_audited(
+    case: Case, found: Mapping[Hashable, Searched], why: str, draws: int, *, as_json: bool
+) -> None:
+    """What an audit found, as a table or as one JSON object."""
+    from reticent.queries.evaluate.verify import CONFIDENCE
+
+    if not as_json:
+        for line in audited_lines(case, found, why=why, draws=draws, confidence=CONFIDENCE):
+            say(line)
+        return
+    refuted = any(one.audit.violated for one in found.values())
+    say_json(
+        "verify/1",
+        name=case.name,
+        method="audited",
+        verdict="broken" if refuted else "not refuted",
+        why=why,
+        draws=draws,
+        confidence=CONFIDENCE,
+        units=[audit_json(case, unit, one) for unit, one in found.items()],
+        figures=[],
     )
 
 

@@ -50,8 +50,12 @@ class Interactions:
         """From a frame with a line per person and item; who and what there is may be declared."""
         held = Frame.of(frame)
         header = [str(name) for name in held.names]
-        user, item, weight = find_columns(CALLED, header, columns or Columns(), hint=hint)
+        found = find_columns(CALLED, header, columns or Columns(), hint=hint, lists=held.lists)
+        user, item, weight = found
         names = held.names
+        if header[item] in held.lists:  # a row for each person, who may have nothing
+            people = held.labels(names[user])[1] if people is None else people
+            held = held.exploded([header[at] for at in found[1:] if at is not None])
         who, what = held.labels(names[user]), held.labels(names[item])
         units = weight_units(1.0 if weight is None else held.weights(names[weight]))
         profiles = Profiles.of_codes(

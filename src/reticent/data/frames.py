@@ -23,6 +23,7 @@ import numpy as np
 
 from reticent.data.interactions import TableError
 from reticent.data.labels import codes_of, text_of
+from reticent.data.list_columns import lines_of
 from reticent.data.profiles import number_of
 from reticent.data.text_tables import cell_text
 from reticent.errors import ParameterError, require
@@ -72,6 +73,16 @@ class Frame:
         """Of the columns, as the frame spells them."""
         return list(self.table.columns)
 
+    @property
+    def lists(self) -> list[str]:
+        """Names of the columns that hold lists."""
+        kinds = self.table.schema.items()
+        return [str(name) for name, kind in kinds if _is(kind, "List", "Array")]
+
+    def exploded(self, names: Sequence[str]) -> Frame:
+        """A line for each item of the lists in columns ``names``."""
+        return Frame.of(lines_of(self.table.to_arrow(), names))
+
     def named(self, name: str) -> Any:
         """How the frame spells a column; capitals do not matter unless two differ by them only."""
         if name in self.names:
@@ -103,6 +114,8 @@ class Frame:
         require(good, "columns", str(kind), "of names: text or whole numbers")
         if kind.is_integer() and not column.null_count():
             return codes_of(np.asarray(column.to_numpy()), "columns")
+        if self.table.implementation.is_pyarrow():
+            return _coded(column.to_native())
         return codes_of(column.to_list(), "columns")
 
     def numbers(self, name: Any) -> NDArray[Any]:
@@ -157,6 +170,15 @@ class Frame:
         }
         table = nw.from_dict(series, backend=backend).to_native()
         return _as_batch(table) if self.batch else table
+
+
+def _coded(column: Any) -> tuple[NDArray[np.int64], list[str]]:
+    """Names of an Arrow column, each of which is spelt once."""
+    held = column.combine_chunks()
+    coded = held if hasattr(held, "dictionary") else held.dictionary_encode()
+    codes, names = codes_of(coded.dictionary.to_pylist(), "columns")
+    places = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.append(codes, -1)[places], names
 
 
 _NAMING = ("String", "Categorical", "Enum", "Object")

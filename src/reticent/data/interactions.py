@@ -17,8 +17,8 @@ import gzip
 import io
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from math import nan
 from pathlib import Path
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reticent.data.labels import codes_of, ordered, text_of
+from reticent.data.list_columns import holds_lists, lines_of
 from reticent.data.profiles import WEIGHTS, Profiles, number_of, weight_units
 from reticent.errors import MissingExtra, ParameterError, require
 
@@ -40,7 +41,7 @@ _UNREADABLE = (
 FORMATS = (".csv", ".csv.gz", ".parquet", ".npz")
 _ALSO = {
     "user": "userid uid person personid customer customerid member memberid visitor visitorid",
-    "item": "itemid iid movie movieid film filmid artist artistid track trackid song songid "
+    "item": "items itemid iid movie movieid film filmid artist artistid track trackid song songid "
     "book bookid product productid article articleid",
 }  # other names of these columns, without signs; of the weights there are none: a rating is no wish
 _ALIKE = {name: frozenset(others.split()) for name, others in _ALSO.items()}
@@ -129,13 +130,18 @@ def read_profiles(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Lines:
-    """A long table as codes of people and items, with what they stand for, and weights."""
+    """A long table as codes of people and items, with what they stand for, and weights.
+
+    ``everyone`` are the people of a table with a row for each: an empty list has no line.
+    """
 
     who: tuple[NDArray[np.int64], list[str]]
     what: tuple[NDArray[np.int64], list[str]]
     weights: Any
+    everyone: list[str] | None = None
 
     def profiles(self, people: Iterable[Any] | None, items: Iterable[Any] | None) -> Profiles:
+        people = self.everyone if people is None else people
         units = weight_units(1.0 if self.weights is None else self.weights)
         each = np.broadcast_to(units, self.who[0].shape)
         return Profiles.of_codes(self.who, self.what, each, people=people, items=items)
@@ -146,10 +152,20 @@ def _wrong(path: Path, rule: str) -> TableError:
 
 
 def find_columns(
-    file: str, header: list[str], columns: Columns, *, hint: str = _HINT
+    file: str,
+    header: list[str],
+    columns: Columns,
+    *,
+    hint: str = _HINT,
+    lists: Collection[str] = (),
 ) -> tuple[int, int, int | None]:
-    """Where person, item and weight stand in a line."""
+    """Where person, item and weight stand in a line.
+
+    Of the columns that hold ``lists`` one may be called weights.
+    """
     names = [name.strip().casefold() for name in header]
+    if columns.weight_optional and "weights" in lists and columns.weight not in names:
+        columns = replace(columns, weight="weights", unsaid=_unsaid(columns))
 
     def place(name: str) -> int:
         count = names.count(name.strip().casefold())
@@ -169,6 +185,10 @@ def find_columns(
     weight = columns.weight
     absent = weight is None or (columns.weight_optional and weight.strip().casefold() not in names)
     return place(columns.user), place(columns.item), None if absent else place(weight or "")
+
+
+def _unsaid(columns: Columns) -> frozenset[str]:
+    return frozenset({"user", "item"}) if columns == Columns() else columns.unsaid
 
 
 def _bare(name: str) -> str:
@@ -236,10 +256,14 @@ def _read_parquet(path: Path, columns: Columns, hint: str) -> _Lines:
         try:
             held = parquet.ParquetFile(file)
             names = held.schema_arrow.names
-            places = find_columns(path.name, names, columns, hint=hint)
+            lists = [one.name for one in held.schema_arrow if holds_lists(one)]
+            places = find_columns(path.name, names, columns, hint=hint, lists=lists)
             wanted = [names[place] for place in places if place is not None]
-            table = held.read(columns=wanted)
-            return _from_table(table.select(wanted))
+            table = held.read(columns=wanted).select(wanted)
+            if wanted[1] not in lists:
+                return _from_table(table)
+            everyone = _from_table(table.select([0, 0])).who[1]
+            return replace(_from_table(lines_of(table, wanted[1:])), everyone=everyone)
         except (arrow.ArrowException, OSError, UnicodeDecodeError):
             rule = "a Parquet file with columns of text or numbers"
             raise _wrong(path, rule) from None

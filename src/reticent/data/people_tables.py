@@ -10,7 +10,7 @@ value, and not the header either: in a file without one that would be the first 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reticent.data.interactions import TableError
-from reticent.data.text_tables import read_lines
+from reticent.data.text_tables import read_columns, read_lines
 from reticent.errors import ParameterError, require
 
 if TYPE_CHECKING:
@@ -72,10 +72,16 @@ class People:
         return People(self.file, {name: held[kept] for name, held in self.columns.items()})
 
 
-def read_people(path: str | Path, *, empty: bool = False) -> People:
+def read_people(
+    path: str | Path,
+    *,
+    empty: bool = False,
+    wanted: Callable[[Sequence[str]], Collection[str]] | None = None,
+) -> People:
     """A table with a header line: .csv, .csv.gz or .parquet; ``empty`` if it may have no people.
 
-    Where it is private whether anybody is in it, it must.
+    Where it is private whether anybody is in it, it must. Of all names of columns ``wanted`` says
+    which are read; without it all are.
     """
     path = Path(path)
     name = path.name.casefold()
@@ -83,7 +89,35 @@ def read_people(path: str | Path, *, empty: bool = False) -> People:
         if path.is_dir():
             raise TableError(path.name, "is a directory")
         raise ParameterError("table", f"a file named {', '.join(PEOPLE_FORMATS)}", path.name)
-    header, lines = read_lines(path)
+    if name.endswith(".parquet"):
+        header, lines = read_lines(path)
+        _check_header(path, header)
+        held = [[line[place] for line in lines] for place in range(len(header))]
+        kept, count = header, len(lines)
+    else:
+        kept = []
+
+        def chosen(header: list[str]) -> list[int]:
+            _check_header(path, header)
+            names = [own.strip() for own in header]
+            some = names if wanted is None else wanted(names)
+            kept.extend(own for own in names if own in some)
+            return [place for place, own in enumerate(names) if own in some]
+
+        _, held = read_columns(path, chosen)
+        count = len(held[0]) if held else 0
+    if not count and not empty:
+        raise TableError(path.name, "has no people: there is nothing below the header")
+    return People(
+        path.name,
+        {
+            own.strip(): np.array([cell.strip() for cell in cells], dtype=np.str_)
+            for own, cells in zip(kept, held, strict=True)
+        },
+    )
+
+
+def _check_header(path: Path, header: Sequence[str]) -> None:
     names = [name.strip() for name in header]
     for sign, called in _SEPARATORS.items():
         if len(names) == 1 and sign in names[0]:
@@ -91,16 +125,6 @@ def read_people(path: str | Path, *, empty: bool = False) -> People:
             raise TableError(path.name, told)
     if len({name.casefold() for name in names}) < len(names):
         raise TableError(path.name, "has two columns of the same name")
-    if not lines and not empty:
-        raise TableError(path.name, "has no people: there is nothing below the header")
-    columns = zip(*lines, strict=True) if lines else [()] * len(names)
-    return People(
-        path.name,
-        {
-            name: np.array([cell.strip() for cell in cells], dtype=np.str_)
-            for name, cells in zip(names, columns, strict=True)
-        },
-    )
 
 
 def in_ranges(values: NDArray[np.str_], width: float) -> NDArray[np.str_]:

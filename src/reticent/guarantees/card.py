@@ -63,13 +63,24 @@ class Promise(Block):
     prior: str | None = None
 
 
+class Stated(Block):
+    """Which promise the sentences are those of, and the public facts that they are made from."""
+
+    promise: str
+    facts: dict[str, Any] = Field(default_factory=dict)
+
+
 class Scope(Block):
-    """Who is protected, against whom, and against whom not."""
+    """Who is protected, against whom, and against whom not.
+
+    ``stated`` lets anybody word it again; without it the sentences are in their maker's own words.
+    """
 
     protected: str
     observer: str = ANYONE
     not_against: tuple[str, ...]
     model: Literal["local", "central"]
+    stated: Stated | None = None
 
 
 class Budget(Block):
@@ -331,6 +342,12 @@ def _promise(loss: Loss) -> Promise:
         epsilon=show_nano(loss.overall),
         delta="0",
     )
+
+
+def without_budget(card: Card) -> Card:
+    """The card as others may see it: without what anybody has spent."""
+    made = card.model_copy(update={"budget": None})
+    return made.model_copy(update={"id": _identity(made._data())})
 
 
 def _identity(data: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from reticent.errors import Refused
 from reticent.preferences.decisions import Book, Decision
 from reticent.preferences.doubts import doubts, unknown
 from reticent.preferences.lines import key_lines
-from reticent.preferences.model import VERSION, Budget, Lack, Provider, Wishes
+from reticent.preferences.model import VERSION, Budget, Lack, Provider, Sendable, Wishes
 from reticent.preferences.problems import PreferencesError, Problem, locate, nearest
 from reticent.preferences.reading import read_wishes
 from reticent.preferences.syntax import parse_toml, read_text
@@ -26,13 +26,16 @@ from reticent.rational import Number, budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Grant:
+class Grant(Sendable):
     """What a provider may get of a catalogue in one release, before any noise is planned."""
 
     provider: str
     epsilon: Fraction
     budgets: Mapping[str, Fraction]
     withheld: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "budgets", MappingProxyType(dict(self.budgets)))
 
     @property
     def fingerprint(self) -> str:
@@ -128,7 +131,7 @@ class Preferences:
         return Grant(
             provider=provider,
             epsilon=self.providers[provider].epsilon,
-            budgets=MappingProxyType(released),
+            budgets=released,
             withheld=tuple(key for key, budget in budgets.items() if budget is None),
         )
 

@@ -11,7 +11,7 @@ other, so the smaller amount holds: a default never undoes what a name withholds
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from fractions import Fraction
 from types import MappingProxyType
@@ -42,8 +42,26 @@ Line: TypeAlias = tuple[KeyPath, Budget]
 """A line as it counts: its key, and its amount."""
 
 
+class Sendable:
+    """Values whose mappings nobody may change, which can yet be sent to other processes."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        held = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        plain = {
+            name: dict(value) if isinstance(value, MappingProxyType) else value
+            for name, value in held.items()
+        }
+        return _received, (type(self), plain)
+
+
+def _received(kind: type[Sendable], held: dict[str, object]) -> Sendable:
+    return kind(**held)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Provider:
+class Provider(Sendable):
     """What one provider may get: per release, in all, and when that starts anew.
 
     Its own lines about attributes and items hold instead of the general ones. ``item_default`` is
@@ -74,7 +92,7 @@ class Provider:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Wishes:
+class Wishes(Sendable):
     """The content of a file; an attribute that maps to None is withheld.
 
     Without a provider, or for one that the file does not name, the general lines are asked.

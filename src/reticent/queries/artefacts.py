@@ -19,7 +19,8 @@ from reticent.errors import ReticentError
 from reticent.guarantees.card import Card
 from reticent.noise import Source
 from reticent.queries.base import Answer, Terms
-from reticent.queries.card_checks import recomputed
+from reticent.queries.card_checks import is_in_own_words, recomputed
+from reticent.queries.folders import read_folder
 from reticent.queries.publish import SCHEMA
 from reticent.queries.registry import query_of
 
@@ -51,8 +52,22 @@ def read_answer(held: Any, kind: str, called: str) -> Answer:
         return held
     if isinstance(held, Path) or (isinstance(held, str) and not held.lstrip().startswith("{")):
         called = str(held)
-        held = _text(Path(held), kind)
+        path = Path(held)
+        if path.is_dir():
+            return _answer(_folder(path, kind), called, kind)
+        held = _text(path, kind)
     return _answer(_parsed(held, called, kind) if isinstance(held, str) else held, called, kind)
+
+
+def _folder(path: Path, kind: str) -> dict[str, Any]:
+    """What a published folder holds, as the publisher writes an answer in one file."""
+    try:
+        about, columns = read_folder(path)
+        value = query_of(kind).of_columns(columns)
+        return {"schema": SCHEMA, "query": about["query"], "value": value, "card": about["card"]}
+    except (*_BROKEN, OSError):
+        why = f"it is no folder that `reticent release {kind} --out NAME.parquet` made"
+        raise ArtefactError(str(path), kind, why) from None
 
 
 def _text(path: Path, kind: str) -> str:
@@ -117,5 +132,5 @@ def _check_card(card: Card, terms: Terms) -> None:
     own = replace(terms.event(Source.system()), private=event.private)
     if event.to_json() != own.to_json():
         raise _Refused("its card is that of another query")
-    if recomputed(card):
+    if recomputed(card) or is_in_own_words(card):
         raise _Refused("its card does not hold; reticent card verify says why")

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from reticent.errors import ParameterError, require
+from reticent.queries.evaluable import Evaluable
 from reticent.queries.options import Option
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.queries.inputs import Input
     from reticent.queries.plans import Details, Plan
-    from reticent.queries.worlds import World
     from reticent.rational import Number
+    from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
+    from reticent.tasks.scattering import Scatter
 
 Progress = Callable[[float], object]
 """Told the share of the work that is done, from 0 to 1."""
@@ -160,9 +162,20 @@ class Terms(ABC):
     def scope(self) -> Scope:
         """Whom it protects, against whom, and against whom not."""
 
+    def scattered(self, scatter: Scatter) -> Terms:
+        """The same, whose heavy work ``scatter`` shares out, if there is any that it could."""
+        return self
+
     @abstractmethod
     def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> Any:
         """The answer, sealed: in a form that a ledger can keep; it is shown by ``show``."""
+
+    def batches(self, columns: Mapping[str, str]) -> Batched:
+        """The release as a function from Arrow batch to Arrow batch, where it is a map over people.
+
+        ``columns`` has the column of each role of the private table that is read.
+        """
+        raise ParameterError("query", "a map over people", self.what)
 
     @abstractmethod
     def show(self, kept: Any) -> Any:
@@ -171,6 +184,12 @@ class Terms(ABC):
     @abstractmethod
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """What was shown, as rows in canonical order."""
+
+    def tables(self, kept: Any) -> Iterable[Any]:
+        """The answer as Arrow tables, in the order of its rows; no person is in two of them."""
+        from reticent.queries.publish import as_table
+
+        yield as_table(self, self.show(kept))
 
     def plain(self, value: Any) -> Any:
         """What was shown, as JSON holds it."""
@@ -186,7 +205,7 @@ class Terms(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query(ABC):
+class Query(Evaluable, ABC):
     """What is asked, without any data. Equal options make equal queries."""
 
     kind: ClassVar[str]
@@ -264,13 +283,14 @@ class Query(ABC):
         """
         raise ParameterError("kind", "one whose answers are artefacts", self.kind)
 
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Sequence[Any]]) -> Any:
+        """What ``restore`` takes, from the columns of a folder that was published."""
+        raise ParameterError("kind", "one whose folders are artefacts", cls.kind)
+
     def told_by(self, value: Any) -> Public:
         """What an answer that was read again says is public: whom it is about."""
         return Public()
-
-    def worlds(self) -> Sequence[World]:
-        """Small inputs that differ in one unit, on which the promise can be tried; or none."""
-        return ()
 
     def check_given(self, given: Collection[str]) -> None:
         """Refuse inputs that do not go together, before anything is read."""
@@ -314,6 +334,8 @@ class Query(ABC):
         total: Number | None = None,
         key: str | None = None,
         source: Source | None = None,
+        out: str | Path | None = None,
+        processes: int | None = None,
     ) -> Answer:
         """Release an answer about ``data``: a file, a frame, columns by name, or several of these.
 
@@ -323,6 +345,11 @@ class Query(ABC):
         ``data_set`` or to each person, up to ``total`` if you give one, and the same ``key``
         repeats its answer at no further charge. Without a ledger it is yours to count what was
         lost.
+
+        With ``out``, named .parquet, an answer for each person or pair is a folder of Parquet files
+        that is there whole or not at all. What is a map over people is then streamed, from files or
+        folders of any size, by all cores or so many ``processes``; if it is broken off, the same
+        call goes on where it stopped.
         """
         from reticent.queries.run import release
 
@@ -337,6 +364,8 @@ class Query(ABC):
             total=total,
             key=key,
             source=source,
+            out=out,
+            processes=processes,
         )
 
 

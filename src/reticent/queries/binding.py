@@ -10,10 +10,11 @@ cells is read as its column is declared.
 
 from __future__ import annotations
 
-from collections.abc import KeysView, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, KeysView, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -29,14 +30,53 @@ from reticent.queries.inputs import Artefact, Cells, Input, Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Sums: TypeAlias = Callable[["Bound"], NDArray[np.int64]]
+
+_TOGETHER = "person"
+
+
+class Condensable(ABC):
+    """A table on other machines, which bring equal rows together before they are read here."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """Of its columns."""
+
+    @abstractmethod
+    def distinct_rows(self, columns: Sequence[str]) -> tuple[Any, NDArray[np.int64]]:
+        """The distinct rows of some columns as a frame, in one order, and how often each occurs."""
+
+    @abstractmethod
+    def added_up(
+        self,
+        columns: Sequence[str],
+        together: str | None,
+        work: Callable[[Any], NDArray[np.int64]],
+    ) -> NDArray[np.int64]:
+        """The sum of ``work`` over parts, as frames of these columns.
+
+        Rows that agree in the column ``together`` are in one part.
+        """
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Bound:
-    """A table whose columns are known by their roles: numbers as floats, names as text or None."""
+    """A table whose columns are known by their roles: numbers as floats, names as text or None.
+
+    ``times`` says how often each row occurs, where equal rows were brought together. Rows of a
+    table that is not ``numbered`` have no order of their own. ``parts`` adds up where no row is
+    here.
+    """
 
     called: str
     columns: Mapping[str, NDArray[Any]]
     rows: int
+    times: NDArray[np.int64] | None = None
+    numbered: bool = True
+    parts: Callable[[Sums], NDArray[np.int64]] | None = None
 
     def __len__(self) -> int:
         return self.rows
@@ -49,6 +89,17 @@ class Bound:
 
     def __contains__(self, role: str) -> bool:
         return role in self.columns
+
+    def added_up(self, work: Sums) -> NDArray[np.int64]:
+        """What ``work`` makes of the table, or the sum of what it makes of its parts."""
+        return work(self) if self.parts is None else self.parts(work)
+
+    def repeated(self) -> Bound:
+        """Each row as often as it occurs."""
+        if self.times is None:
+            return self
+        columns = {role: np.repeat(cells, self.times) for role, cells in self.columns.items()}
+        return replace(self, columns=columns, rows=int(self.times.sum()), times=None)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -76,6 +127,10 @@ class Given:
             require(name not in self.held, name, "given twice", "given once")
         return replace(self, held={**self.held, **more})
 
+    def without(self, name: str) -> Given:
+        """As if this input had not been given."""
+        return replace(self, held={n: one for n, one in self.held.items() if n != name})
+
     def public(self) -> dict[str, Any]:
         """What is public, read; terms may use it. Roles that are not known may be known later."""
         return self._read({}, _by_table(self.inputs, self.columns, strict=False), public=True)
@@ -86,6 +141,10 @@ class Given:
         """The rest, read; ``known`` is what is public, ``inputs`` those that it has added to."""
         given = self if inputs is None else replace(self, inputs=inputs)
         return given._read(known, _by_table(given.inputs, self.columns, strict=True), public=False)
+
+    def columns_of(self, table: str, inputs: Mapping[str, Input]) -> Mapping[str, str]:
+        """The columns that were said for roles of one table."""
+        return _by_table(inputs, self.columns, strict=True).get(table, {})
 
     def _read(
         self, known: Mapping[str, Any], chosen: Mapping[str, Mapping[str, str]], *, public: bool
@@ -135,7 +194,9 @@ def _by_table(
 
 def read_table(table: Table, name: str, held: Any, chosen: Mapping[str, str]) -> Bound:
     """A table whose columns are known by their roles."""
-    columns = _columns(name, table, held)
+    if isinstance(held, Condensable):
+        return _condensed(table, name, held, chosen)
+    columns = _columns(name, table, held, chosen)
     return Bound(columns.called, _roles(columns, table, chosen), len(columns))
 
 
@@ -204,20 +265,33 @@ def _one(cell: Any) -> Any:
     return None if isinstance(cell, (list, tuple, dict, np.ndarray)) else cell
 
 
-def _columns(name: str, table: Table, held: Any) -> _Columns:
+def _file(table: Table, path: Path, chosen: Mapping[str, str]) -> _Columns:
+    """The columns of a file that are needed, and the names of all."""
+    seen: list[str] = []
+
+    def needed(names: Sequence[str]) -> Collection[str]:
+        seen.extend(names)
+        if table.others is not None:
+            return names
+        return set(find_roles(path.name, names, table, chosen).values()) or names[:1]
+
+    if path.name.casefold().endswith(".parquet"):
+        from importlib import import_module
+
+        whole = import_module("pyarrow.parquet").ParquetDataset(path)
+        wanted = list(needed(whole.schema.names))
+        return _Columns(path.name, seen, Frame.of(whole.read(columns=wanted)))
+    roles = list(table.roles)
+    if path.suffix.casefold() == ".txt" and len(roles) == 1:  # a name in each line
+        return _Columns(path.name, roles, {roles[0]: _lines(path)}, untyped=True)
+    people = read_people(path, empty=True, wanted=needed)  # whether anybody is in it may be private
+    return _Columns(path.name, seen, people.columns, untyped=True)
+
+
+def _columns(name: str, table: Table, held: Any, chosen: Mapping[str, str]) -> _Columns:
     """What a file, a frame, a mapping of columns or one column alone holds."""
     if isinstance(held, (str, Path)):
-        path = Path(held)
-        if path.name.casefold().endswith(".parquet"):
-            from importlib import import_module
-
-            frame = Frame.of(import_module("pyarrow.parquet").read_table(path))
-            return _Columns(path.name, [str(one) for one in frame.names], frame)
-        needed = list(table.roles)
-        if path.suffix.casefold() == ".txt" and len(needed) == 1:  # a name in each line
-            return _Columns(path.name, needed, {needed[0]: _lines(path)}, untyped=True)
-        people = read_people(path, empty=True)  # whether anybody is in it may be private
-        return _Columns(path.name, list(people.columns), people.columns, untyped=True)
+        return _file(table, Path(held), chosen)
     if isinstance(held, Mapping):
         lengths = {len(cells) for cells in held.values()}
         require(len(lengths) == 1, "data", "others", "columns of one length")
@@ -249,10 +323,12 @@ def _lines(path: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    """The column of each role that is there."""
-    spelt = {name.strip().casefold(): name for name in held.names}
-    require(len(spelt) == len(held.names), "data", "others", "columns of different names")
+def find_roles(
+    called: str, names: Sequence[str], table: Table, chosen: Mapping[str, str]
+) -> dict[str, str]:
+    """The column of each role that is there, by the names of columns alone."""
+    spelt = {name.strip().casefold(): name for name in names}
+    require(len(spelt) == len(names), "data", "others", "columns of different names")
     found: dict[str, str] = {}
     for role, about in table.roles.items():
         wanted = [chosen[role]] if role in chosen else [role, *about.aliases]
@@ -262,17 +338,27 @@ def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str,
         if known:
             found[role] = known[0]
         elif role in chosen:
-            raise TableError(held.called, f"has no column called {chosen[role].strip()!r}")
-    left = [name for name in held.names if name not in found.values()]
+            raise TableError(called, f"has no column called {chosen[role].strip()!r}")
+    left = [name for name in names if name not in found.values()]
     for role, about in table.roles.items():
         if role not in found and about.sole and len(left) == 1:
             found[role] = left.pop()
     for role, about in table.roles.items():
         if about.required and role not in found:
-            raise TableError(held.called, f"has no column called {role!r}: {_say(role)}")
+            raise TableError(called, f"has no column called {role!r}: {_say(role)}")
     if len(set(found.values())) < len(found):
-        raise TableError(held.called, "has one column for two roles: name them apart")
-    read = {role: held.cells(name, table.roles[role].cells) for role, name in found.items()}
+        raise TableError(called, "has one column for two roles: name them apart")
+    return found
+
+
+def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """The cells of each role that is there."""
+    found = find_roles(held.called, held.names, table, chosen)
+    read = {
+        role: held.cells(name, table.roles[role].cells)
+        for role, name in found.items()
+        if not table.roles[role].unread
+    }
     if table.others is None:
         return read
     own = {role.casefold() for role in table.roles}
@@ -282,6 +368,32 @@ def _roles(held: _Columns, table: Table, chosen: Mapping[str, str]) -> dict[str,
                 raise TableError(held.called, f"has a column {name.strip()!r} that is not its role")
             read[name.strip()] = held.cells(name, table.others)
     return read
+
+
+def _condensed(table: Table, called: str, held: Condensable, chosen: Mapping[str, str]) -> Bound:
+    """A table of which the columns that are read are here, and equal rows once."""
+    roles = find_roles(called, held.names, table, chosen)
+    unread = {name for role, name in roles.items() if table.roles[role].unread}
+    wanted = list(roles.values()) if table.others is None else held.names
+    if table.adds_up:
+        return _apart(table, called, held, roles)
+    frame, times = held.distinct_rows([name for name in wanted if name not in unread])
+    read = _roles(_Columns(called, held.names, Frame.of(frame)), table, chosen) if wanted else {}
+    found = Bound(called, read, len(times), times, numbered=False)
+    return found if table.condensed else found.repeated()
+
+
+def _apart(table: Table, called: str, held: Condensable, roles: Mapping[str, str]) -> Bound:
+    """A table of which no row is here: it is asked for sums alone."""
+    nothing = np.empty(0)
+
+    def parts(work: Sums) -> NDArray[np.int64]:
+        def worked(frame: Any) -> NDArray[np.int64]:
+            return work(read_table(table, called, frame, roles))
+
+        return held.added_up(list(roles.values()), roles.get(_TOGETHER), worked)
+
+    return Bound(called, dict.fromkeys(roles, nothing), 0, numbered=False, parts=parts)
 
 
 def _say(role: str) -> str:

@@ -2,7 +2,8 @@
 
 Theory    docs/theory/guarantees.md, Definition 4 (mechanisms and releases)
 Not here  whether a card's words follow from its event (guarantees/card.py), cards of mechanisms
-          (mechanisms/verification.py), what the methods say (neighbour_methods.py).
+          (mechanisms/verification.py), what the methods say (neighbour_methods.py), who is
+          protected (scope_checks.py).
 
 The card of a profile through a learnt mapping holds no table, which would tell how the secret goes
 with profiles, but a fingerprint: it is recomputed from the mapping itself.
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from reticent.errors import CardError, ParameterError
 from reticent.queries.neighbour_methods import Direct, Gossiped, Method, Published
+from reticent.queries.scope_checks import scope_problems
 
 if TYPE_CHECKING:
     from reticent.guarantees import Event, Loss
@@ -22,14 +24,14 @@ if TYPE_CHECKING:
     from reticent.tasks.mapping_search import MappingSearch
     from reticent.tasks.similarity import Similarity
 
-_DIRECT = "similarity-neighbours"  # what Similarity.neighbours calls its events
+DIRECT = "similarity-neighbours"  # what Similarity.neighbours calls its events
 _PAIRS = "similarity-pairs"  # of several
 _SEARCH = "mapping-search"
 _PROFILES = "profile-mapping"
 UNPRINTED = (
     "mechanism: not recomputed, the card names its mapping by fingerprint only; --mapping gives it"
 )
-KNOWN = ("similarity", _PAIRS, _DIRECT, "gossip", "blip", _SEARCH)
+KNOWN = ("similarity", _PAIRS, DIRECT, "gossip", "blip", _SEARCH)
 """Other cards need not load tasks."""
 
 
@@ -53,7 +55,7 @@ def rebuilt(event: Event) -> tuple[Method | Similarity | MappingSearch, Loss]:
         return pair, pair.guarantee(peers)
     people = whole(values.pop("people"), "people", least=0)
     method: Method
-    if event.mechanism == _DIRECT:
+    if event.mechanism == DIRECT:
         k = whole(values.pop("k"), "k", least=1)
         method = Direct(Similarity(**values), k)
     elif event.mechanism == Gossip.name:
@@ -72,11 +74,21 @@ def is_unprinted(card: Card) -> bool:
     return event.mechanism == _PROFILES and "parts" not in event.parameters
 
 
+def is_in_own_words(card: Card) -> bool:
+    """Whether nothing says which promise the scope is that of."""
+    return card.scope.stated is None
+
+
 def recomputed(card: Card, mapping: ProfileMapping | None = None) -> list[str]:
     """What on a card does not hold, whatever its event names.
 
-    ``mapping`` is what profiles were released through, if you have it.
+    ``mapping`` is what profiles were released through, if you have it. A scope in its maker's own
+    words is not looked at: see ``is_in_own_words``.
     """
+    return [*_mechanism_problems(card, mapping), *scope_problems(card)]
+
+
+def _mechanism_problems(card: Card, mapping: ProfileMapping | None) -> list[str]:
     from reticent.mechanisms.verification import differences, verify
 
     event = card.release_event()

@@ -10,10 +10,11 @@ from typing import Any
 from reticent.queries.base import Query
 
 LATER = "not from this declaration yet"
+NO_SCORE = "it does not say how good an answer is (score)"
 VERBS = ("plan", "release", "compare", "sweep", "verify", "audit")
 SURFACES = ("Python", "shell", "HTTP", "Spark")
 NO_WORLDS = "it brings no small inputs that differ in one unit (worlds)"
-_DONE = frozenset({"plan", "release", "verify", "Python", "shell"})
+_DONE = frozenset({*VERBS, "Python", "shell", "Spark"})
 
 
 def cells(query: type[Query]) -> dict[str, Any]:
@@ -21,6 +22,11 @@ def cells(query: type[Query]) -> dict[str, Any]:
     absent = dict(query.absent)
     if query.worlds is Query.worlds:
         absent.setdefault("verify", NO_WORLDS)
+        if query.audit is Query.audit:
+            absent.setdefault("audit", NO_WORLDS)
+    if query.score is Query.score and query.curves is Query.curves:
+        absent.setdefault("compare", NO_SCORE)
+        absent.setdefault("sweep", NO_SCORE)
 
     def cell(name: str) -> bool | str:
         return absent.get(name, True if name in _DONE else LATER)

@@ -18,6 +18,7 @@ from reticent.queries.inputs import Cells, Role, Table
 from reticent.queries.options import (
     BUDGET,
     EXACT,
+    Option,
     choice,
     count,
     exact_text,
@@ -25,14 +26,19 @@ from reticent.queries.options import (
     option,
     perhaps,
 )
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World
 from reticent.rational import Number
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from reticent.guarantees.card import Scope
     from reticent.mechanisms.totals import Totals
     from reticent.noise import Source
     from reticent.queries.binding import Bound
+    from reticent.tasks.comparing import Curves
 
 POINTS = 1_000_000
 """Of the grid on which values are added up, about."""
@@ -59,6 +65,7 @@ class Counts(WholeQuery):
                 "category": Role(Cells.NAME, "What is counted by.", required=False),
                 "value": Role(Cells.NUMBER, "What is added up.", required=False),
             },
+            adds_up=True,
         ),
         "categories": Table(
             "The categories, which are public.  [default: none, one total]",
@@ -68,6 +75,13 @@ class Counts(WholeQuery):
             ordered=True,
         ),
     }
+
+    comparison: ClassVar[Comparison] = Comparison(
+        reads=("categories",),
+        methods=("together", "one-by-one"),
+        runs=None,
+        options=(Option("count", "How many categories, where no table names them.", count(), 1),),
+    )
 
     epsilon: Number = option("Privacy budget of this release.", BUDGET)
     unit: str = option(
@@ -124,6 +138,14 @@ class Counts(WholeQuery):
             **ends,
         )
         return CountsTerms(self, public, mechanism)
+
+    def curves(self, tables: Mapping[str, Bound], trial: Trial) -> Curves:
+        """The error of a total, from the law of its noise."""
+        from reticent.tasks.comparing_totals import totals_curves
+
+        known = self.facts(tables) if tables else Public(trial.more["count"])
+        totals = self.terms(known).mechanism
+        return totals_curves(totals, epsilons=trial.values, ways=trial.methods)
 
     def worlds(self) -> tuple[World, ...]:
         """All records of a person that count, or one record."""
@@ -205,11 +227,16 @@ class CountsTerms(Terms):
 
     def draw(self, tables: Mapping[str, Bound], source: Source, progress: Progress) -> list[int]:
         """Totals in steps."""
+        found = tables["table"].added_up(self.totals)
+        return [int(one) for one in self.mechanism.release(found, source).value]
+
+    def totals(self, table: Bound) -> NDArray[np.int64]:
+        """Exact totals, so private; those of tables that share no person add up."""
         import numpy as np
 
         from reticent.tasks.totals import counting, in_steps, places_in, totals
 
-        asked, table, names = self.query, tables["table"], self.known.names
+        asked, names = self.query, self.known.names
         places = np.zeros(len(table), dtype=np.int64)
         if names is not None:
             places = places_in(table["category"], names)
@@ -220,8 +247,7 @@ class CountsTerms(Terms):
         if asked.unit == "person":
             kept = counting(table["person"], places, steps, asked.records)
             places = np.where(kept, places, -1)
-        found = totals(places, steps, self.mechanism.size)
-        return [int(one) for one in self.mechanism.release(found, source).value]
+        return totals(places, steps, self.mechanism.size)
 
     def show(self, kept: list[int]) -> Any:
         """Totals by category, or the one total."""

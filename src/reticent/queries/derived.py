@@ -13,10 +13,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import ParameterError, require
 from reticent.queries.base import Answer, Pays, Progress, Public, Query, Terms
+from reticent.queries.folders import write_folder
 
 if TYPE_CHECKING:
     from reticent.guarantees.card import Card
@@ -57,6 +59,18 @@ class DerivedTerms(Terms):
         """Whether nothing but what was released, and what is public, is read."""
         return True
 
+    artefact: ClassVar[str] = ""
+    """The input that is its parent, where each row of the answer follows from one row."""
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """What the columns hold where it goes row by row: ``float``, ``int`` or ``str``."""
+        return (str,) * len(self.columns)
+
+    def derive_rows(self, table: Any, first: int) -> Any:
+        """What follows from some rows of the private table, of which the first has this number."""
+        raise ParameterError("query", "one that goes row by row", self.what)
+
     @abstractmethod
     def derive(self, tables: Mapping[str, Any], progress: Progress) -> Any:
         """The answer; no source of randomness comes here."""
@@ -74,25 +88,31 @@ def parent_of(public: Public, name: str) -> Answer:
     return held
 
 
+def refuse_costs(**given: object) -> None:
+    """Refuse arguments that only a release which costs may take."""
+    for name, value in given.items():
+        require(value is None, name, "one", "left out: nothing is drawn and nobody is charged")
+
+
 def derive(
     query: Query,
     terms: Terms,
     tables: Mapping[str, Any],
-    given: Mapping[str, object],
     progress: Progress,
     command: str | None,
+    out: str | Path | None = None,
 ) -> Answer:
-    """An answer at no cost; ``given`` are arguments that only a release which costs may take."""
-    for name, value in given.items():
-        require(value is None, name, "one", "left out: nothing is drawn and nobody is charged")
+    """An answer at no cost."""
     if not isinstance(terms, DerivedTerms):
         raise TypeError(f"the terms of {query.kind} are not derived")
     kept = terms.derive(tables, progress)
-    value, notes = terms.show(kept), terms.notes(kept)
-    return Answer(query, value, _card(terms, command), "0", notes=notes, terms=terms)
+    card, notes = card_of_derived(terms, command), terms.notes(kept)
+    place = None if out is None else Path(out)
+    value = write_folder(query, terms, kept, card, place) if place else terms.show(kept)
+    return Answer(query, value, card, "0", notes=notes, terms=terms)
 
 
-def _card(terms: DerivedTerms, command: str | None) -> Card:
+def card_of_derived(terms: DerivedTerms, command: str | None) -> Card:
     """What the parent promises, for this answer: same event, same loss, what was spent then."""
     from reticent.guarantees.card import make_card
 

@@ -18,6 +18,7 @@ from reticent.queries.base import Pays, Public, Query, Shape
 from reticent.queries.inputs import CATALOGUE, PEOPLE, PREFERENCES, PROFILES, Input
 from reticent.queries.options import BUDGET, FLAG, NAME, choice, option, perhaps
 from reticent.queries.people import PersonTerms
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import ITEMS, World, item_worlds
 from reticent.rational import Number
 
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.preferences import Grant, Preferences
     from reticent.queries.plans import Details
+    from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
+    from reticent.tasks.comparing import Curves
 
 GOALS = ("mse", "mae", "mael")
 _SHARING = ("0.05", "0.1", "0.2", "0.4", "0.8", "1.6")  # epsilons of the picture
@@ -61,6 +64,16 @@ class Histogram(Query):
         "plot": "Draw the noise of each attribute here, .svg.",
         "sharing": "Draw the error against epsilon here, .svg.",
     }
+
+    attack_reads: ClassVar[tuple[str, ...]] = ("catalogue",)
+    comparison: ClassVar[Comparison] = Comparison(
+        compared=None,
+        swept=None,
+        reads=("catalogue", "preferences"),
+        methods=("shared-at-best", "scaled-alike", "one-for-all", "added-up"),
+        unused=("person", "possible", "own_device"),
+        runs=None,
+    )
 
     provider: str = option("Who gets it.", NAME, default="anyone")
     epsilon: Number | None = option(
@@ -150,6 +163,12 @@ class Histogram(Query):
             require(self.person in (public.names or ()), "person", self.person, rule)
         return replace(public, count=1, names=[self.person])
 
+    def curves(self, tables: Mapping[str, Any], trial: Trial) -> Curves:
+        """Errors by how the provider's budget is shared, from the law of the noise."""
+        from reticent.queries.evaluate.histograms import sharing_curves
+
+        return sharing_curves(self, tables, trial)
+
     def worlds(self) -> tuple[World, ...]:
         """An item of a person; without an epsilon there are none, as only preferences limit it."""
         if self.epsilon is None:
@@ -158,6 +177,20 @@ class Histogram(Query):
         more = {"catalogue": catalogue}
         you = self.person or "you"
         return item_worlds(you, exchanged=self.replace, more=more, listed=False)
+
+    def attacked(self, tables: Mapping[str, Any]) -> tuple[World, ...]:
+        """With a catalogue, the item of it that loses most; else as in ``worlds``."""
+        if "catalogue" not in tables or self.epsilon is None or self.replace:
+            return self.worlds()
+        from reticent.queries.evaluate.histograms import exposed_world
+
+        return (exposed_world(self, tables["catalogue"]),)
+
+    def best_guess(self, world: World) -> float | None:
+        """That of the best test about one item; not known where items are exchanged."""
+        from reticent.queries.evaluate.histograms import best_guess
+
+        return None if self.replace or self.possible else best_guess(self, world)
 
     def facts(self, tables: Mapping[str, Any]) -> Public:
         """Who there is; to ask for one person is to declare them, with or without lines."""
@@ -280,6 +313,28 @@ class HistogramTerms(PersonTerms):
             return values
         scales = [float(scale) for scale in self.mechanism.scales]
         return possible(values, scales, self.mechanism.catalogue)
+
+    def batches(self, columns: Mapping[str, str]) -> Batched:
+        """Added up on Arrow's own arrays; numbers that are moved together are not."""
+        from reticent.guarantees import ITEM, ITEM_SUBSTITUTE
+        from reticent.tasks.histogram_arrow import HistogramBatches
+
+        if self.query.possible:
+            return PersonTerms.batches(self, columns)
+        weighted = "weight" in columns
+        self.query._check_weights(weighted)
+        goal: Any = self.query.goal
+        return HistogramBatches.of(
+            self.known.tables["catalogue"],
+            self.wishes,
+            self.query.provider,
+            goal=goal,
+            unit=ITEM_SUBSTITUTE if self.query.replace else ITEM,
+            own=("weights",) if weighted else (),
+            person=columns["person"],
+            items=columns["item"],
+            own_weights=columns.get("weight", "weights"),
+        )
 
     def show(self, kept: NDArray[np.float64]) -> dict[str, dict[str, float]]:
         """Numbers by person and attribute."""

@@ -9,13 +9,13 @@ A column has a *role*: what the query calls it. Callers say which column plays i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from reticent.errors import require
+from reticent.errors import ParameterError, require
 
 FORMS = ".csv, .csv.gz or .parquet with a header line"
 
@@ -31,13 +31,19 @@ class Cells(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """One column. ``sole``: the only column that nothing else claims plays it."""
+    """One column. ``sole``: the only column that nothing else claims plays it.
+
+    ``withholds``: a line in which it is no positive number is as if it were not there. ``unread``:
+    it is named so that it plays no other role; its cells decide nothing.
+    """
 
     cells: Cells
     help: str
     required: bool = True
     aliases: tuple[str, ...] = ()
     sole: bool = False
+    withholds: bool = False
+    unread: bool = False
 
 
 class Input(ABC):
@@ -56,6 +62,8 @@ class Input(ABC):
     rest: str = ""
     usual: str | None = None
     """The file that a command takes if it is there and none is named."""
+    several: bool = False
+    """Whether a person may have several lines; else each has one."""
 
     @abstractmethod
     def read(
@@ -65,6 +73,19 @@ class Input(ABC):
 
         ``called`` is what the query calls it, ``columns`` has the columns of roles.
         """
+
+    def find(
+        self,
+        called: str,
+        names: Sequence[str],
+        columns: Mapping[str, str],
+        lists: Collection[str] = (),
+    ) -> dict[str, str]:
+        """The column of each role that is there, of a table with columns of these ``names``.
+
+        ``lists`` are those of them that hold lists.
+        """
+        raise ParameterError(called, "a table, which can be read batch by batch", "another")
 
     def decides(self, read: Any) -> Any:
         """What of a public input decides the answer, as plain data: a key is good for no other.
@@ -79,7 +100,9 @@ class Table(Input):
     """The roles of a table's columns; it is read as a ``Bound``.
 
     ``ordered``: the order of its rows decides the answer. ``others``: every column that plays no
-    role is read, too, as these cells and under its own name.
+    role is read, too, as these cells and under its own name. ``condensed``: equal rows may come as
+    one, with how often they occur (``Bound.times``). ``adds_up``: the query asks for nothing but
+    sums over parts of the table in which the rows of a person are together (``Bound.added_up``).
     """
 
     help: str
@@ -90,6 +113,9 @@ class Table(Input):
     ordered: bool = False
     rest: str = ""
     others: Cells | None = None
+    several: bool = False
+    condensed: bool = False
+    adds_up: bool = False
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -98,6 +124,18 @@ class Table(Input):
         from reticent.queries.binding import read_table
 
         return read_table(self, called, held, columns)
+
+    def find(
+        self,
+        called: str,
+        names: Sequence[str],
+        columns: Mapping[str, str],
+        lists: Collection[str] = (),
+    ) -> dict[str, str]:
+        """See ``Input``."""
+        from reticent.queries.binding import find_roles
+
+        return find_roles(called, names, self, columns)
 
     def decides(self, read: Any) -> Any:
         """The rows of a public table; each once and in no order, unless that matters."""
@@ -121,13 +159,17 @@ class ProfilesTable(Input):
             "person": Role(Cells.NAME, "Whose line it is.", aliases=("user",)),
             "item": Role(Cells.NAME, "What they have."),
             "weight": Role(
-                Cells.NUMBER, "How much it may count, 0 to 1; else all of it.", required=False
+                Cells.NUMBER,
+                "How much it may count, 0 to 1; else all of it.",
+                required=False,
+                withholds=True,
             ),
         }
     )
     public: bool = False
     required: bool = True
     forms: str = f"{FORMS}, or .npz, a CSR matrix of weights,"
+    several: bool = True
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]
@@ -136,6 +178,18 @@ class ProfilesTable(Input):
         from reticent.queries.profile_tables import read
 
         return read(called, held, columns, known)
+
+    def find(
+        self,
+        called: str,
+        names: Sequence[str],
+        columns: Mapping[str, str],
+        lists: Collection[str] = (),
+    ) -> dict[str, str]:
+        """See ``Input``."""
+        from reticent.queries.profile_tables import find
+
+        return find(called, names, columns, lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +286,7 @@ class Artefact(Input):
     roles: Mapping[str, Role] = field(default_factory=dict)
     public: bool = True
     required: bool = True
-    forms: str = ".json"
+    forms: str = ".json or the folder of a release"
 
     def read(
         self, called: str, held: Any, columns: Mapping[str, str], known: Mapping[str, Any]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.queries.base import Pays, Public, Query, Shape
@@ -48,10 +49,13 @@ class ItemsQuery(Query):
         return everybody(tables)
 
 
+@dataclass(frozen=True, slots=True)
 class ItemsTerms(PersonTerms):
     """A value for each person, drawn from their items by weight."""
 
-    __slots__ = ()
+    query: Query
+    known: Public
+    mechanism: Any
 
     @abstractmethod
     def release(self, profiles: Profiles, source: Source) -> Sequence[Any]:

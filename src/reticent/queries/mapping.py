@@ -26,12 +26,14 @@ from reticent.queries.options import (
     option,
     perhaps,
 )
+from reticent.queries.trials import Comparison, Trial
 from reticent.rational import Number
 
 if TYPE_CHECKING:
     from reticent.guarantees.card import Scope
     from reticent.noise import Source
     from reticent.queries.binding import Bound
+    from reticent.tasks.comparing import Curves
     from reticent.tasks.learnt_mapping import LearntMapping
     from reticent.tasks.mapping_search import MappingSearch
     from reticent.tasks.training import Training
@@ -39,8 +41,13 @@ if TYPE_CHECKING:
 _PERSON, _ALIAS = "person", "user"
 TABLE = Table(
     "A line for each person.",
-    {_PERSON: Role(Cells.NAME, "Who it is, which is no part of a profile.", required=False)},
+    {
+        _PERSON: Role(
+            Cells.NAME, "Who it is, which is no part of a profile.", required=False, unread=True
+        )
+    },
     rest="the secret and the columns of a profile",
+    condensed=True,
 )
 LEAK = either(EXACT, amounts("BITS", zero=True))
 _REALS = ("delta", "leak", "weights", "bins", "epsilon", "radius", "held_out", "seconds")
@@ -62,7 +69,19 @@ class Mapping(WholeQuery):
     absent: ClassVar[MappingType[str, str]] = {
         **WholeQuery.absent,
         "verify": "it promises nothing to the people it is learnt from",
+        "audit": "it promises nothing to the people it is learnt from; audit profile attacks what "
+        "is released through it",
     }
+    comparison: ClassVar[Comparison] = Comparison(
+        varies="delta",
+        placeholder="0",
+        compared=None,
+        swept=None,
+        zero=True,
+        methods=("least-leak", "exponential", "randomised-response", "nothing-told"),
+        unused=("leak", "epsilon", "at_least", "unknown", "radius", "held_out"),
+        runs=None,
+    )
     inputs: ClassVar[MappingType[str, Input]] = {"table": TABLE}
 
     secret: Any = option(
@@ -193,6 +212,22 @@ class Mapping(WholeQuery):
         shown = {*self.secret, _PERSON}
         return Public(names=[n for n in tables["table"].columns if n not in shown], tables=tables)
 
+    def curves(self, tables: MappingType[str, Any], trial: Trial) -> Curves:
+        """What mappings tell about the secret at the same distortion, from counts."""
+        from reticent.tasks.comparing_mapping import mapping_curves
+
+        terms = self.terms(self.facts(tables))
+        people, search = terms.training(tables["table"]), terms.mechanism
+        return mapping_curves(
+            people.alphabet,
+            search.distance,
+            secret=", ".join(search.secrets),
+            distortions=trial.at,
+            ways=trial.methods,
+            seconds=float(Fraction(self.seconds)),
+            progress=trial.progress,
+        )
+
     def terms(self, public: Public) -> MappingTerms:
         """See ``Query``."""
         from reticent.tasks.mapping_search import MappingSearch
@@ -222,17 +257,6 @@ class Mapping(WholeQuery):
             return None if self.leak is None else (float(self.leak),)
         own = {name.casefold(): float(bits) for name, bits in self.leak}
         return tuple(own[name.casefold()] for name in self.secret)
-
-
-def read_training(
-    query: Mapping, data: Any, columns: MappingType[str, str] | None = None
-) -> tuple[MappingSearch, Training]:
-    """The search that a query asks for, and the people of a table that it would learn from."""
-    from reticent.queries.binding import Given
-
-    tables = Given.of(query.reads({}), data, columns).private({})
-    terms = query.terms(query.facts(tables))
-    return terms.mechanism, terms.training(tables["table"])
 
 
 def _numbers(held: Any) -> list[Fraction]:
@@ -272,10 +296,7 @@ class MappingTerms(Terms):
         """Refuses a table that nothing could be learnt from; its people are not protected."""
         made = query.terms(found)
         if isinstance(made, MappingTerms):
-            from reticent.tasks.recoding import Alphabet
-
-            people = made.training(found.tables["table"])
-            made.mechanism.fitting(Alphabet.of(people.profiles, people.secrets))
+            made.mechanism.fitting(made.training(found.tables["table"]).alphabet)
         return made
 
     def training(self, table: Bound) -> Training:
@@ -290,6 +311,7 @@ class MappingTerms(Terms):
             search.secrets,
             widths=dict(search.widths),
             held_out=search.held_out,
+            times=table.times,
         )
 
     @property

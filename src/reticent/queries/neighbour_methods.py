@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.tasks.blip import Blip
     from reticent.tasks.clustering import Gossip
+    from reticent.tasks.scattering import Scatter
     from reticent.tasks.similarity import Similarity
 
 Step: TypeAlias = Callable[[int, int], None]
@@ -61,8 +62,10 @@ class Method(ABC):
         return Event(*self.parameters(people), self.guarantee(people), private)
 
     @abstractmethod
-    def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
-        """Draw, and make the lists."""
+    def find(
+        self, profiles: Profiles, source: Source, step: Step, scatter: Scatter | None
+    ) -> Found:
+        """Draw, and make the lists; ``scatter`` may share that out."""
 
     @abstractmethod
     def utility(self) -> Utility:
@@ -113,9 +116,13 @@ class Direct(Method):
         whole = {**self.similarity.parameters(), "people": people, "k": self.k}
         return "similarity-neighbours", whole
 
-    def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
+    def find(
+        self, profiles: Profiles, source: Source, step: Step, scatter: Scatter | None
+    ) -> Found:
         """All pairs at once."""
-        found = self.similarity.neighbours(profiles, self.k, source=source, progress=step)
+        found = self.similarity.neighbours(
+            profiles, self.k, source=source, progress=step, scatter=scatter
+        )
         return Found(found.peers, found.scores)
 
     def utility(self) -> Utility:
@@ -166,7 +173,9 @@ class Gossiped(Method):
         """Those of the protocol."""
         return self.gossip.name, {**self.gossip.parameters(), "people": people}
 
-    def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
+    def find(
+        self, profiles: Profiles, source: Source, step: Step, scatter: Scatter | None
+    ) -> Found:
         """All rounds."""
         found = self.gossip.cluster(profiles, source=source, progress=step)
         return Found(found.peers, found.scores)
@@ -215,7 +224,9 @@ class Published(Method):
         """Those of the filters."""
         return self.blip.name, {**self.blip.parameters(), "people": people}
 
-    def find(self, profiles: Profiles, source: Source, step: Step) -> Found:
+    def find(
+        self, profiles: Profiles, source: Source, step: Step, scatter: Scatter | None
+    ) -> Found:
         """One publication, then all pairs."""
         sketches = self.blip.publish(profiles, source)
         found = sketches.nearest(min(self.k, len(profiles) - 1))

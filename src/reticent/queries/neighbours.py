@@ -9,7 +9,7 @@ From sketches that were released it costs nothing; from profiles everybody pays.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,10 +18,12 @@ from reticent.errors import ParameterError, require
 from reticent.queries import ranked
 from reticent.queries.base import Answer, Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.derived import DerivedTerms
+from reticent.queries.evaluable import LOUD
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Artefact, Input
-from reticent.queries.options import BUDGET, choice, count, option, perhaps
+from reticent.queries.options import BUDGET, SHARE, Option, choice, count, option, perhaps
 from reticent.queries.similarity import MEASURES, NORMS, NORMS_HELP, WEIGHTINGS, comparison
 from reticent.queries.sketches import SIZE_HELP
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from reticent.queries.neighbour_methods import Method
     from reticent.queries.plans import Details
     from reticent.tasks.charged import Payer
+    from reticent.tasks.comparing import Curves
+    from reticent.tasks.scattering import Scatter
 
 MUCH = 5 * NANO
 """Nano-epsilon above which a promise to all others together is little."""
@@ -61,6 +65,16 @@ class Neighbours(Query):
         "people": PEOPLE,
         "items": ITEMS,
     }
+
+    comparison: ClassVar[Comparison] = Comparison(
+        reads=("profiles", "people", "items"),
+        methods=("sketches", "sketches-strictest", "direct", "direct-strictest", "gossip"),
+        unused=("total_epsilon", "measure", "norms", "weighting"),
+        runs=5,
+        options=(
+            Option("held_out", "The share of items that neighbours have to supply.", SHARE, "0.1"),
+        ),
+    )
 
     epsilon: Number | None = option(
         "What an item of weight 1 may lose: in all (sketches), or in one comparison (direct, "
@@ -146,6 +160,27 @@ class Neighbours(Query):
         total, most = self.total_epsilon, self.max_contacts
         return Gossiped(Gossip(similarity=pair, k=k, total_epsilon=total, max_contacts=most))
 
+    def with_little_noise(self) -> Neighbours:
+        """Whatever the budget is called."""
+        if self.total_epsilon is None:
+            return replace(self, epsilon=LOUD)
+        return replace(self, epsilon=LOUD, total_epsilon=LOUD)
+
+    def curves(self, tables: Mapping[str, Any], trial: Trial) -> Curves:
+        """The share of held-out items that neighbours have, at one loss to all others together."""
+        from reticent.tasks.comparing_neighbours import Search, neighbour_curves
+
+        self.facts(tables)
+        return neighbour_curves(
+            tables["profiles"].profiles,
+            Search(self.k, self.profile_size, trial.more["held_out"], self.max_contacts),
+            epsilons=trial.values,
+            runs=trial.runs,
+            source=trial.source,
+            ways=trial.methods,
+            progress=trial.progress,
+        )
+
     def worlds(self) -> tuple[World, ...]:
         """An item of a person; none where sketches were released before."""
         if self.epsilon is None and self.total_epsilon is None:
@@ -172,7 +207,12 @@ class NeighboursTerms(Terms):
     query: Neighbours
     known: Public
     mechanism: Method  # type: ignore[assignment]  # it has all that terms ask for
+    scatter: Scatter | None = None
     columns: ClassVar[tuple[str, ...]] = _COLUMNS
+
+    def scattered(self, scatter: Scatter) -> NeighboursTerms:
+        """Lists are made elsewhere, where the method allows it."""
+        return replace(self, scatter=scatter)
 
     @property
     def people(self) -> int:
@@ -278,13 +318,18 @@ class NeighboursTerms(Terms):
         def step(done: int, of: int) -> None:
             progress(done / max(of, 1))
 
-        found = self.mechanism.find(tables["profiles"].profiles, source, step)
+        found = self.mechanism.find(tables["profiles"].profiles, source, step, self.scatter)
         return found.peers, found.scores
 
     def show(self, kept: tuple[Any, Any]) -> dict[str, list[dict[str, Any]]]:
         """Lists by person."""
         names = self.known.names or ()
         return ranked.shown(names, *kept, names, "peer")
+
+    def tables(self, kept: tuple[Any, Any]) -> Iterator[Any]:
+        """Lists of some people at a time."""
+        names = self.known.names or ()
+        return ranked.tables(names, *kept, names, self.columns)
 
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """One for each peer, by person and rank."""
@@ -338,6 +383,11 @@ class FromSketches(DerivedTerms):
         """Lists by person."""
         names = list(self.sketches.value)
         return ranked.shown(names, *kept, names, "peer")
+
+    def tables(self, kept: tuple[Any, Any]) -> Iterator[Any]:
+        """Lists of some people at a time."""
+        names = list(self.sketches.value)
+        return ranked.tables(names, *kept, names, self.columns)
 
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """One for each peer, by person and rank."""

@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from reticent.queries.base import Progress, Public, Terms
+from reticent.queries.base import Progress, Public, Query, Terms
 
 if TYPE_CHECKING:
     from reticent.noise import Source
+    from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
 
 
@@ -25,13 +26,15 @@ class PersonTerms(Terms):
     """Terms of a map over people; the first of its ``columns`` is ``person``."""
 
     __slots__ = ()
+    query: Query
     known: Public
 
     @abstractmethod
     def each(self, tables: Mapping[str, Any], people: Sequence[str], source: Source) -> Any:
         """A sequence with an entry for each of ``people``, who are some of those in ``tables``.
 
-        An entry is what a ledger keeps of one person, and what ``show`` is given.
+        An entry is what a ledger keeps of one person, and what ``show`` is given: the cells after
+        their name, or the one cell where there is one; None if they are withheld.
         """
 
     @abstractmethod
@@ -47,9 +50,7 @@ class PersonTerms(Terms):
         """Everybody, up to ``limit`` and to what they allow; None where nobody knows who it is."""
         if self.known.names is None:
             return None
-        alike, nano = self.payer("anybody"), self.words().charge
-        limits = [most for most in (alike.limit, limit) if most is not None]
-        alike = replace(alike, limit=min(limits, default=None))
+        alike, nano = self.payer("anybody").up_to(limit), self.words().charge
         return [(replace(alike, subject=name), nano) for name in self.known.names]
 
     def drawn(self, tables: Mapping[str, Any], people: Sequence[str], source: Source) -> Any:
@@ -60,6 +61,12 @@ class PersonTerms(Terms):
             return self.each(tables, people, source)
         found = [self.each(tables, [name], source.child(name))[0] for name in people]
         return np.array(found) if found and isinstance(found[0], np.ndarray) else found
+
+    def batches(self, columns: Mapping[str, str]) -> Batched:
+        """See ``Terms``; every map over people can be taken batch by batch."""
+        from reticent.queries.person_batches import PersonBatches
+
+        return PersonBatches.of(self, columns)
 
     def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> Any:
         """An entry for everybody, in the order of their names."""

@@ -16,6 +16,7 @@ from reticent.queries.base import Progress, Public, Terms, WholeQuery
 from reticent.queries.inputs import Cells, Role, Table
 from reticent.queries.options import BUDGET, POSITIVE, SHARE, choice, option
 from reticent.queries.quantile import about_values, rank
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World
 from reticent.rational import Number
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from reticent.mechanisms.dampening import Dampened
     from reticent.noise import Source
     from reticent.queries.binding import Bound
+    from reticent.tasks.comparing import Curves
 
 UNKNOWN = "not known without the number of people, which count would tell"
 
@@ -52,6 +54,8 @@ class Percentile(WholeQuery):
         )
     }
 
+    comparison: ClassVar[Comparison] = Comparison(compared="0.1,0.2,0.5,1,2,5,10", runs=None)
+
     epsilon: Number = option("Privacy budget of this release.", BUDGET)
     upper: Number = option(
         "Largest value that there can be; the smallest is 0. It is public: take what you knew "
@@ -74,6 +78,20 @@ class Percentile(WholeQuery):
         one = percentile_mechanism(self.epsilon, public.count or 1, Fraction(self.upper))
         return PercentileTerms(self, public, ways(TopDampened(whole=one, k=1))[self.method].whole)
 
+    def curves(self, tables: Mapping[str, Bound], trial: Trial) -> Curves:
+        """Expected errors in value, from the law of the choice."""
+        from reticent.tasks.comparing_selection import percentile_curves
+
+        self.facts(tables)
+        return percentile_curves(
+            tables["table"]["value"],
+            float(Fraction(self.q)),
+            upper=self.upper,
+            epsilons=trial.values,
+            ways=trial.methods,
+            progress=trial.progress,
+        )
+
     def worlds(self) -> tuple[World, ...]:
         """A person's value: the least or the largest."""
         low, high = 0.0, float(Fraction(self.upper))
@@ -90,6 +108,8 @@ class Percentile(WholeQuery):
         table = tables["table"]
         require(len(table) > 0, "table", "an empty one", "one with some people")
         if "person" not in table:
+            rule = "with one that plays person, as person=NAME: these rows have no numbers"
+            require(table.numbered, "columns", "others", rule)
             return Public(len(table), [f"row {line}" for line in range(1, len(table) + 1)])
         names = table["person"].tolist()
         once = None not in names and len(set(names)) == len(names)

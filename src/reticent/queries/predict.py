@@ -93,6 +93,7 @@ class PredictTerms(DerivedTerms):
     tree: Answer
     mechanism: Mechanism[Any]
     named: bool
+    artefact: ClassVar[str] = "tree"
 
     @property
     def parent(self) -> Answer:
@@ -110,6 +111,14 @@ class PredictTerms(DerivedTerms):
         """The name or number of a row, its class, shares."""
         classes = self.trained.declared.classes if self.query.proba else ()
         return (_ID if self.named else "row", "prediction", *(f"p({label})" for label in classes))
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """A name or a number, a class, which may be a number, and chances."""
+        kinds = {type(label) for label in self.trained.declared.classes}
+        label = kinds.pop() if len(kinds) == 1 else str
+        chances = (float,) * (len(self.columns) - 2)
+        return (str if self.named else int, label if label in (int, float) else str, *chances)
 
     @property
     def what(self) -> str:
@@ -130,18 +139,24 @@ class PredictTerms(DerivedTerms):
 
     def derive(self, tables: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         """Columns by name, and those in which no cell is known."""
+        return self.derive_rows(tables["rows"], 0)
+
+    def derive_rows(self, table: Any, first: int) -> dict[str, Any]:
+        """See ``derive``; rows without names are numbered from 1."""
         import numpy as np
 
         from reticent.queries.tree import cells_of
 
-        table, trained = tables["rows"], self.trained
+        trained = self.trained
         held, unknown = [np.full(len(table), "")] * len(trained.declared.columns), []
         for place, column in _used(trained).items():
             held[place] = cells_of(table, column)
             if len(table) and bool((column.codes(held[place]) == column.size - 1).all()):
                 unknown.append(column.name)
         shares, classes = trained.shares(held), list(trained.declared.classes)
-        names = table[_ID].tolist() if self.named else list(range(1, len(table) + 1))
+        names = (
+            table[_ID].tolist() if self.named else [first + at for at in range(1, len(table) + 1)]
+        )
         best = [classes[place] for place in shares.argmax(axis=1).tolist()]
         chances = shares.T.tolist() if self.query.proba else []
         made = dict(zip(self.columns, (names, best, *chances), strict=True))

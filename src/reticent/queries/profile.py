@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.preferences import Preferences
     from reticent.queries.binding import Bound
+    from reticent.queries.evaluate.inference_audit import Findings
+    from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
     from reticent.tasks.recoding import Recoding
 
@@ -54,7 +56,8 @@ class Profile(Query):
     shape: ClassVar[Shape] = Shape.PER_PERSON
     pays: ClassVar[Pays] = Pays.RECORDED
     absent: ClassVar[Mapping[str, str]] = {
-        "verify": "its promise is an average; audit attack tries it on people",
+        "verify": "its promise is an average; audit profile tries it on people",
+        **dict.fromkeys(("compare", "sweep"), "its noise is that of its mapping: compare mapping"),
     }
     inputs: ClassVar[Mapping[str, Input]] = {
         "mapping": MAPPING,
@@ -122,6 +125,27 @@ class Profile(Query):
             raise ParameterError("provider", rule, None)
         wishes.grant(self.provider, attributes=())
         return check_hidden(recoding, wishes)
+
+    def audit(
+        self,
+        data: Any = None,
+        *,
+        draws: int | None = None,
+        source: Source | None = None,
+        **more: Any,
+    ) -> Findings:
+        """Infer a secret of people from what is released of them, before and after.
+
+        ``data`` are the mapping and a table with the secret; ``secret`` and ``value`` say what to
+        infer, ``seed`` which half is attacked. Draws are thrown away.
+        """
+        from reticent.queries.evaluate.inference_audit import infer, read_attacked
+
+        known = isinstance(data, Mapping) and {"mapping", "table"} <= data.keys()
+        require(known, "data", type(data).__name__, "a mapping and a table, by these names")
+        require(draws is None, "draws", draws, "left out: each person is drawn once")
+        recoding = MAPPING.read("mapping", data["mapping"], {}, {})
+        return infer(recoding, read_attacked(data["table"]), source=source, **more)
 
     def facts(self, tables: Mapping[str, Any]) -> Public:
         """Who has a line; of one person nothing else in the table decides."""
@@ -280,6 +304,18 @@ class ProfileTerms(PersonTerms):
 
         with _known(tables["table"]):
             return drawn_profiles(self.recoding, self._rows(tables, people), source)
+
+    def batches(self, columns: Mapping[str, str]) -> Batched:
+        """Distinct cells are read once, and profiles leave in their own types."""
+        from reticent.tasks.charged import ANYONE
+        from reticent.tasks.recoding_arrow import ProfileBatches
+
+        rule = "left out: the folder and its key remember what everybody got"
+        require(self.query.once is None, "once", self.query.once, rule)
+        if any(columns.get(name, name) != name for name in self.recoding.columns):
+            return PersonTerms.batches(self, columns)
+        provider = self.query.provider or ANYONE
+        return ProfileBatches(self.recoding, person=columns[_PERSON], provider=provider)
 
     def _rows(self, tables: Mapping[str, Any], people: Sequence[str]) -> NDArray[Any]:
         """What these people have, as the mapping reads it."""

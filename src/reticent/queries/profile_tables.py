@@ -8,7 +8,7 @@ nothing was, whoever and whatever has a line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,15 @@ def read(called: str, held: Any, chosen: Mapping[str, str], known: Mapping[str, 
         return Held(called, Profiles.of(who, what, weights, **listed), places[2] is not None)
     lines = Interactions.of(held, columns, **listed, hint=_HINT)
     return Held(called, lines.profiles, weighted=lines.weighted)
+
+
+def find(
+    called: str, header: Sequence[str], chosen: Mapping[str, str], lists: Collection[str]
+) -> dict[str, str]:
+    """The columns of person, item and weight."""
+    places = find_columns(called, list(header), _columns(chosen), hint=_HINT, lists=lists)
+    named = zip(("person", "item", "weight"), places, strict=True)
+    return {role: header[place] for role, place in named if place is not None}
 
 
 def _listed(cells: Any) -> Any:

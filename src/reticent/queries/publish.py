@@ -14,15 +14,18 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from reticent.errors import MissingExtra
+from reticent.queries.folders import Folder
 
 if TYPE_CHECKING:
-    from reticent.queries.base import Answer
+    from reticent.queries.base import Answer, Terms
 
 SCHEMA = "answer/1"
 
 
 def as_csv(answer: Answer) -> str:
-    """A header line and the rows."""
+    """A header line and the rows; of a folder, where it is."""
+    if isinstance(answer.value, Folder):
+        return f"{answer.value.people:,} people: {answer.value.path}\n"
     text = io.StringIO()
     rows = answer.terms.rows(answer.value)
     csv.writer(text, lineterminator="\n").writerows([answer.terms.columns, *rows])
@@ -33,13 +36,16 @@ def as_text(answer: Answer) -> list[str]:
     """Lines for a terminal."""
     from reticent.guarantees.card_facts import visible
 
-    own = answer.terms.lines(answer.value)
+    folder = isinstance(answer.value, Folder)
+    own = None if folder else answer.terms.lines(answer.value)
     return [visible(line) for line in (as_csv(answer).splitlines() if own is None else own)]
 
 
 def fields(answer: Answer) -> dict[str, Any]:
     """For JSON: what was asked and what was answered."""
-    return {"query": answer.query.to_plain(), "value": answer.terms.plain(answer.value)}
+    value = answer.value
+    told = value.plain() if isinstance(value, Folder) else answer.terms.plain(value)
+    return {"query": answer.query.to_plain(), "value": told}
 
 
 def as_json(answer: Answer) -> str:
@@ -49,15 +55,20 @@ def as_json(answer: Answer) -> str:
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
-def as_parquet(answer: Answer) -> bytes:
-    """The rows as a table; types follow from the terms, since every answer has its columns."""
-    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    rows = answer.terms.rows(answer.value)
-    packed = io.BytesIO()
-    columns = [arrow.array([row[j] for row in rows]) for j in range(len(answer.terms.columns))]
+def as_table(terms: Terms, value: Any) -> Any:
+    """The rows as an Arrow table; types follow from the terms, as every answer has its columns."""
+    arrow = import_module("pyarrow")
+    rows = terms.rows(value)
+    columns = [arrow.array([row[j] for row in rows]) for j in range(len(terms.columns))]
     blank = [arrow.types.is_null(column.type) for column in columns]  # nothing but withheld cells
     held = [c.cast(arrow.string()) if b else c for c, b in zip(columns, blank, strict=True)]
-    parquet.write_table(arrow.table(held, names=list(answer.terms.columns)), packed)
+    return arrow.table(held, names=list(terms.columns))
+
+
+def as_parquet(answer: Answer) -> bytes:
+    """The rows in one file."""
+    packed = io.BytesIO()
+    import_module("pyarrow.parquet").write_table(as_table(answer.terms, answer.value), packed)
     return packed.getvalue()
 
 

@@ -24,6 +24,7 @@ from reticent.queries.options import (
     option,
     perhaps,
 )
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World
 from reticent.rational import Number
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from reticent.mechanisms.base import Mechanism
     from reticent.noise import Source
     from reticent.queries.binding import Bound
+    from reticent.tasks.comparing import Curves
 
 POINTS = 1000
 """Of the grid, about, unless a step is given."""
@@ -54,6 +56,10 @@ class Quantile(WholeQuery):
             {"value": Role(Cells.NUMBER, "What the quantile is of.", sole=True)},
         )
     }
+
+    comparison: ClassVar[Comparison] = Comparison(
+        compared="0.1,0.2,0.5,1,2,5,10", methods=("exponential", "permute-and-flip"), runs=None
+    )
 
     epsilon: Number = option("Privacy budget of this release.", BUDGET)
     upper: Number = option(
@@ -90,6 +96,22 @@ class Quantile(WholeQuery):
         limits = {"lower": Fraction(self.lower), "upper": Fraction(self.upper)}
         mechanism = quantile_mechanism(self.epsilon, **limits, step=self.grid)
         return QuantileTerms(self, public, mechanism)
+
+    def curves(self, tables: Mapping[str, Bound], trial: Trial) -> Curves:
+        """Expected errors in value, from the law of the choice."""
+        from reticent.tasks.comparing_selection import quantile_curves
+
+        self.facts(tables)
+        return quantile_curves(
+            tables["table"]["value"],
+            Fraction(self.q),
+            lower=self.lower,
+            upper=self.upper,
+            step=self.grid,
+            epsilons=trial.values,
+            ways=trial.methods,
+            progress=trial.progress,
+        )
 
     def worlds(self) -> tuple[World, ...]:
         """A person's value: the least or the largest."""

@@ -5,8 +5,11 @@ Not here  what is listed (neighbours.py, recommendations.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+PEOPLE = 1 << 16
+"""Whose lists are written at a time."""
 
 
 def shown(
@@ -21,6 +24,29 @@ def shown(
         ]
         for person, places, values in zip(names, found.tolist(), scores.tolist(), strict=True)
     }
+
+
+def tables(
+    names: Sequence[str], found: Any, scores: Any, what: Sequence[str], columns: Sequence[str]
+) -> Iterator[Any]:
+    """The same as long Arrow tables, some people at a time."""
+    import numpy as np
+
+    from reticent.tasks.batched import arrow
+
+    pa = arrow()
+    people, things = (pa.array(list(map(str, held)), pa.string()) for held in (names, what))
+    for first in range(0, len(names), PEOPLE):
+        places = np.asarray(found[first : first + PEOPLE])
+        who, at = np.nonzero(places >= 0)
+        kept = [float(f"{score:.6g}") for score in np.asarray(scores)[first + who, at].tolist()]
+        held = [
+            people.take(pa.array(who + first)),
+            pa.array(at + 1),
+            things.take(pa.array(places[who, at])),
+            pa.array(kept, pa.float64()),
+        ]
+        yield pa.table(held, names=list(columns))
 
 
 def rows(value: dict[str, list[dict[str, Any]]]) -> list[tuple[Any, ...]]:

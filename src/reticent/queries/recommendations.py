@@ -10,7 +10,7 @@ profiles it is better and not private: that is said on the card, first of all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -150,6 +150,11 @@ class RecommendationsTerms(DerivedTerms):
         """Lists by person."""
         found, people = kept["found"], list(self.sketches.value)
         return ranked.shown(people, found.items, found.scores, kept["items"], "item")
+
+    def tables(self, kept: dict[str, Any]) -> Iterator[Any]:
+        """Lists of some people at a time."""
+        found, people = kept["found"], list(self.sketches.value)
+        return ranked.tables(people, found.items, found.scores, kept["items"], self.columns)
 
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """One for each item, by person and rank."""

@@ -23,9 +23,11 @@ from reticent.guarantees import canonical
 from reticent.guarantees.card import Card, make_card
 from reticent.ledger import Ledger, open_ledger
 from reticent.noise import Source
-from reticent.queries.base import Answer, Pays, Query, Terms
+from reticent.queries.base import Answer, Pays, Query, Shape, Terms
 from reticent.queries.binding import Given
-from reticent.queries.derived import derive
+from reticent.queries.derived import DerivedTerms, derive, refuse_costs
+from reticent.queries.folders import check_free
+from reticent.queries.people import PersonTerms
 from reticent.queries.plans import Plan, plan_of
 from reticent.rational import Number, budget
 from reticent.tasks.charged import LIBRARY, Payer, answer_once, most_spent, new_key
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from reticent.guarantees import Event
     from reticent.guarantees.card import Budget
     from reticent.queries.base import Progress
+    from reticent.tasks.scattering import Scatter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,7 @@ class Told:
     they are charged; ``charged`` is called when the charge is durable and nothing is drawn yet,
     ``repeated`` when this key was answered before; ``refused`` says how a budget that is too small
     is raised. The card has this ``title`` instead of its own, ``command`` is what it says was
-    typed, and ``made`` when.
+    typed, and ``made`` when. ``scatter`` shares out heavy work of a draw.
     """
 
     agree: Callable[[Plan], object] = lambda plan: None
@@ -56,6 +59,12 @@ class Told:
     title: str | None = None
     command: str | None = None
     made: date | None = None
+    scatter: Scatter | None = None
+
+    def card(self, terms: Terms, event: Event, spent: Budget | None) -> Card:
+        """The card of a release on these terms, with what was typed."""
+        about = {"title": self.title, "command": self.command, "made": self.made}
+        return card_of(terms, event, budget=spent, **about)  # type: ignore[arg-type]
 
 
 QUIET = Told()
@@ -75,6 +84,8 @@ def release(
     total: Number | None = None,
     key: str | None = None,
     source: Source | None = None,
+    out: str | Path | None = None,
+    processes: int | None = None,
     principal: str = LIBRARY,
     told: Told = QUIET,
 ) -> Answer:
@@ -83,40 +94,88 @@ def release(
         people=people, preferences=preferences
     )
     query.check_given(given.held)
-    terms, tables = _read(query, given)
+    public = given.public()
+    terms = query.terms(query.facts(public))
+    if ledger is None and query.paid_by(given.held) is not Pays.NOBODY:
+        for name, value in (("key", key), ("total", total)):
+            require(value is None, name, "one", "left out where there is no ledger to keep it")
+    if out is None:
+        require(processes is None, "processes", processes, "left out without a folder to make")
+    elif isinstance(terms, PersonTerms):
+        from reticent.queries.streaming import Stream
+
+        drawn = Source.system() if source is None else source
+        stream = Stream(query, terms, given, public, Path(out), processes, drawn, told)
+        limit = limit_of(query, data_set, total)
+        with nullcontext() if ledger is None else opened(ledger) as book:
+            return stream.released(book, key, principal, limit)
+    elif isinstance(terms, DerivedTerms) and terms.artefact:
+        from reticent.queries.row_batches import release_rows
+
+        refuse_costs(ledger=ledger, data_set=data_set, total=total, key=key, source=source)
+        return release_rows(query, terms, given, public, Path(out), processes, told)
+    else:
+        rule = "left out: there is one answer and no row for each person or pair"
+        require(query.shape is not Shape.WHOLE, "out", str(out), rule)
+        if query.paid_by(given.held) is Pays.NOBODY:
+            check_free(Path(out))
+    terms, tables = _informed(query, terms, given, public)
+    if told.scatter is not None:
+        terms = terms.scattered(told.scatter)
     if query.paid_by(given.held) is Pays.NOBODY:
-        kept: dict[str, object] = {"ledger": ledger, "data_set": data_set, "total": total}
-        unused = {**kept, "key": key, "source": source}
-        return derive(query, terms, tables, unused, told.progress, told.command)
+        refuse_costs(ledger=ledger, data_set=data_set, total=total, key=key, source=source)
+        return derive(query, terms, tables, told.progress, told.command, out)
     source = Source.system() if source is None else source
     told.agree(plan_of(query, terms))
     ready = _Ready(query, terms, tables, source, told)
+    if out is not None:
+        from reticent.queries.whole_folder import WholeJob, into_folder
+
+        due = _due(query, terms, given.held, data_set, total)
+        job = WholeJob(query, terms, tables, columns or {}, due, ready.event, told.progress)
+        with nullcontext() if ledger is None else opened(ledger) as book:
+            return into_folder(job, Path(out), source, book, key, principal, told)
     if ledger is None:
-        for name, value in (("key", key), ("total", total)):
-            require(value is None, name, "one", "left out where there is no ledger to keep it")
         return ready.answer(ready.draw(), None)
-    with _opened(ledger) as book:
-        due = payers_of(query, terms, given.held, data_set, total)
-        if not due:  # nothing is released that nobody pays for
-            raise ParameterError("data", "with people who can be charged", "others")
+    with opened(ledger) as book:
+        due = _due(query, terms, given.held, data_set, total)
         own = new_key() if key is None else key
         return ready.charged(book, due, own, principal, columns)
 
 
 def read_all(query: Query, data: Any) -> tuple[Terms, dict[str, Any]]:
     """Terms and tables of a release, without any."""
-    return _read(query, Given.of(query.reads({}), data, None))
+    return read_given(query, Given.of(query.reads({}), data, None))
 
 
-def _read(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
-    """What is public first: options that it cannot meet are found before anything private is read.
+def read_given(query: Query, given: Given) -> tuple[Terms, dict[str, Any]]:
+    """The same of what was given."""
+    public = given.public()
+    return _informed(query, query.terms(query.facts(public)), given, public)
+
+
+def _informed(
+    query: Query, terms: Terms, given: Given, public: dict[str, Any]
+) -> tuple[Terms, dict[str, Any]]:
+    """Terms and tables, once what is private was read: options were found good before.
 
     What private tables say of who there is, if nobody declared it, is public by that.
     """
-    public = given.public()
-    terms = query.terms(query.facts(public))
     tables = public | given.private(public, query.reads(public))
     return terms.informed(query, query.facts(tables)), tables
+
+
+def _due(
+    query: Query,
+    terms: Terms,
+    held: Mapping[str, Any],
+    data_set: str | None,
+    total: Number | None,
+) -> list[tuple[Payer, int]]:
+    due = payers_of(query, terms, held, data_set, total)
+    if not due:  # nothing is released that nobody pays for
+        raise ParameterError("data", "with people who can be charged", "others")
+    return due
 
 
 def payers_of(
@@ -127,16 +186,22 @@ def payers_of(
     total: Number | None = None,
 ) -> list[tuple[Payer, int]] | None:
     """Whose accounts are charged how much; None where it is not known yet who there is."""
-    limit = None if total is None else nano_down(budget(total, "total"))
-    if query.pays in (Pays.RECORDED, Pays.NOTED):
-        require(total is None, "total", total, "left out: what is told does not add")
+    limit = limit_of(query, data_set, total)
     if query.pays not in (Pays.DATA_SET, Pays.NOTED):
-        require(data_set is None, "data_set", data_set, "left out: each person has an account")
         return terms.payers(limit)
     subject = f"data set {_name(query, held, data_set)}"
     if query.pays is Pays.NOTED:
         return [(Payer(subject=subject, what=query.kind), terms.words().charge)]
     return [(Payer(subject=subject, limit=limit), terms.words().charge)]
+
+
+def limit_of(query: Query, data_set: str | None, total: Number | None) -> int | None:
+    """What each account may lose in all, in nano-epsilon; refused where nothing adds up."""
+    if query.pays in (Pays.RECORDED, Pays.NOTED):
+        require(total is None, "total", total, "left out: what is told does not add")
+    if query.pays not in (Pays.DATA_SET, Pays.NOTED):
+        require(data_set is None, "data_set", data_set, "left out: each person has an account")
+    return None if total is None else nano_down(budget(total, "total"))
 
 
 def _name(query: Query, held: Mapping[str, Any], data_set: str | None) -> str:
@@ -150,10 +215,24 @@ def _name(query: Query, held: Mapping[str, Any], data_set: str | None) -> str:
     return str(data_set)
 
 
-def _opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Ledger]:
+def event_of(terms: Terms, tables: Mapping[str, Any], source: Source) -> Event:
+    """The record of a release: private if the noise is, and what was drawn into the data before."""
+    made = terms.event(source)
+    private = all(getattr(table, "private", True) for table in tables.values())
+    return made if private else replace(made, private=False)
+
+
+def opened(ledger: Ledger | str | Path | Opening) -> AbstractContextManager[Ledger]:
+    """A ledger that was given, or the one at an address, which is closed again."""
     if isinstance(ledger, (str, Path)):
         return open_ledger(ledger)
     return ledger() if callable(ledger) else nullcontext(ledger)
+
+
+def asked_of(query: Query, columns: Mapping[str, str], tables: Mapping[str, Any]) -> str:
+    """What is asked, with all that is public and decides the answer: a key is good for no other."""
+    public = {n: one.decides(tables[n]) for n, one in query.inputs.items() if n in tables}
+    return canonical([query.to_plain(), dict(sorted(columns.items())), public])
 
 
 def card_of(
@@ -193,23 +272,13 @@ class _Ready:
     @property
     def event(self) -> Event:
         """Private if the noise is, and whatever was drawn into the data before."""
-        made = self.terms.event(self.source)
-        private = all(getattr(table, "private", True) for table in self.tables.values())
-        return made if private else replace(made, private=False)
+        return event_of(self.terms, self.tables, self.source)
 
     def draw(self) -> Any:
         return self.terms.draw(self.tables, self.source, self.told.progress)
 
     def card(self, spent: Budget | None) -> Card:
-        told = self.told
-        return card_of(
-            self.terms,
-            self.event,
-            budget=spent,
-            title=told.title,
-            command=told.command,
-            made=told.made,
-        )
+        return self.told.card(self.terms, self.event, spent)
 
     def answer(
         self, kept: Any, card: Card | None, key: str | None = None, *, replayed: bool = False
@@ -235,13 +304,7 @@ class _Ready:
             self.told.charged(key)
             return self.draw(), self.card(most_spent(book, payers)).to_json()
 
-        public = {
-            name: one.decides(self.tables[name])
-            for name, one in self.query.inputs.items()
-            if name in self.tables
-        }
-        roles = dict(sorted((columns or {}).items()))
-        asked = canonical([self.query.to_plain(), roles, public])
+        asked = asked_of(self.query, columns or {}, self.tables)
         try:
             found = answer_once(
                 self.event,

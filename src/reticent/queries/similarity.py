@@ -6,7 +6,7 @@ Not here  the mechanism (tasks/similarity.py), the most similar of everybody (ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,15 +15,18 @@ from reticent.errors import require
 from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Cells, Input, Role, Table
 from reticent.queries.options import BUDGET, at_least, choice, names, option, perhaps
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World, item_worlds
 from reticent.rational import Number, budget
 
 if TYPE_CHECKING:
+    from reticent.data.profiles import Profiles
     from reticent.guarantees import Event, PerItemDP
     from reticent.guarantees.card import Scope
     from reticent.noise import Source
     from reticent.tasks.charged import Payer
-    from reticent.tasks.similarity import Similarity as Comparison
+    from reticent.tasks.comparing import Curves
+    from reticent.tasks.similarity import Similarity as Compared
 
 MEASURES = ("cosine", "overlap", "jaccard")
 NORMS = ("private", "public", "none")
@@ -61,6 +64,13 @@ class Similarity(Query):
         "items": ITEMS,
     }
 
+    comparison: ClassVar[Comparison] = Comparison(
+        reads=(),
+        methods=("sizes-private", "sizes-public", "no-sizes"),
+        unused=("pair", "norms", "weighting"),
+        runs=None,
+    )
+
     epsilon: Number = option(
         "What an item of weight 1 may lose in one comparison, to anybody.", BUDGET
     )
@@ -79,7 +89,7 @@ class Similarity(Query):
             require(self.pair[0] != self.pair[1], "pair", "one person", "two different people")
 
     @property
-    def comparison(self) -> Comparison:
+    def comparing(self) -> Compared:
         """The mechanism of one pair."""
         return comparison(self.epsilon, self.measure, self.norms, self.weighting)
 
@@ -87,7 +97,13 @@ class Similarity(Query):
         """See ``Query``."""
         pairs = self._pairs(public)
         peers = _peers(pairs)
-        return SimilarityTerms(self, public, self.comparison, tuple(pairs), peers)
+        return SimilarityTerms(self, public, self.comparing, tuple(pairs), peers)
+
+    def listed_elsewhere(self, public: Public, pairs: int, most: int) -> SimilarityTerms:
+        """Terms where pairs are not listed here: so many, at most ``most`` of one person."""
+        require(self.pair is None, "pair", "given", "left out with a table")
+        require(pairs > 0, "pairs", "an empty table", "a table that names two people")
+        return SimilarityTerms(self, public, self.comparing, (), {}, (pairs, most))
 
     def _pairs(self, public: Public) -> list[tuple[str, str]]:
         """Each pair once, as it was named first; known people only."""
@@ -101,13 +117,28 @@ class Similarity(Query):
         require(bool(found) or public.names is None, "pair", None, "two people, or a table pairs")
         if public.names is not None:
             there = set(public.names)
-            missing = sorted({name for pair in found for name in pair} - there)
-            rule = (
-                "people of the table or, if you declare them, of that list: who is in it is public"
-            )
-            require(not missing, "pair", ", ".join(missing[:3]), rule)
+            check_known({name for pair in found for name in pair}, there)
         once = {frozenset(pair): pair for pair in reversed(found)}
         return sorted(once.values())
+
+    def usual_method(self) -> str:
+        """By how sizes enter."""
+        return _by_sizes(self.comparing.norms)
+
+    def curves(self, tables: Mapping[str, Any], trial: Trial) -> Curves:
+        """The error of the overlap behind it, from the law of the noise."""
+        from reticent.tasks.comparing import chosen_ways
+        from reticent.tasks.comparing_similarity import similarity_curves
+
+        norms = {_by_sizes(one): one for one in NORMS}
+        known = ["no-sizes"] if self.measure == "overlap" else ["sizes-private", "sizes-public"]
+        return similarity_curves(
+            [
+                comparison(epsilon, self.measure, norms[way], self.weighting)
+                for way in chosen_ways(known, trial.methods)
+                for epsilon in trial.values
+            ]
+        )
 
     def worlds(self) -> tuple[World, ...]:
         """An item of one of the two."""
@@ -122,19 +153,37 @@ class Similarity(Query):
         return everybody(tables)
 
 
-def comparison(epsilon: Number, measure: str, norms: str | None, weighting: str) -> Comparison:
+def comparison(epsilon: Number, measure: str, norms: str | None, weighting: str) -> Compared:
     """The mechanism of one pair, by the options that queries share."""
-    from reticent.tasks.similarity import Similarity as Comparison
+    from reticent.tasks.similarity import Similarity as Compared
 
     usual = "none" if measure == "overlap" else "private"
     parts = 4 if (norms or usual) == "private" else 1  # a quarter is for the size
     at_least(budget(epsilon, "epsilon"), Fraction(parts, 1 << 30))
-    return Comparison(
+    return Compared(
         epsilon=epsilon,
         measure=measure,  # type: ignore[arg-type]
         norms=norms or usual,  # type: ignore[arg-type]
         weighting=weighting,  # type: ignore[arg-type]
     )
+
+
+def check_known(names: Set[str], people: Set[str]) -> None:
+    """Refuse pairs with somebody who is not there."""
+    missing = sorted(names - people)
+    rule = "people of the table or, if you declare them, of that list: who is in it is public"
+    require(not missing, "pair", ", ".join(missing[:3]), rule)
+
+
+def compared(profiles: Profiles, names: Iterable[str]) -> Profiles:
+    """The people who are compared, in the order of their names, whoever lists the pairs."""
+    places = {name: place for place, name in enumerate(profiles.people)}
+    return profiles.only([places[name] for name in sorted(names)])
+
+
+def _by_sizes(norms: str) -> str:
+    """What a method is called that treats sizes so."""
+    return "no-sizes" if norms == "none" else f"sizes-{norms}"
 
 
 def _peers(pairs: Sequence[tuple[str, str]]) -> dict[str, int]:
@@ -152,14 +201,22 @@ class SimilarityTerms(Terms):
 
     query: Similarity
     known: Public
-    mechanism: Comparison  # type: ignore[assignment]  # one pair; it has all that terms ask for
+    mechanism: Compared  # type: ignore[assignment]  # one pair; it has all that terms ask for
     pairs: tuple[tuple[str, str], ...]
     peers: Mapping[str, int]
+    elsewhere: tuple[int, int] | None = None
     columns: ClassVar[tuple[str, ...]] = ("person", "other", "similarity")
+
+    @property
+    def number(self) -> int:
+        """How many pairs there are."""
+        return len(self.pairs) if self.elsewhere is None else self.elsewhere[0]
 
     @property
     def most(self) -> int:
         """Of the people that one is compared with."""
+        if self.elsewhere is not None:
+            return self.elsewhere[1]
         return max(self.peers.values(), default=self.known.count or 1)
 
     @property
@@ -168,7 +225,7 @@ class SimilarityTerms(Terms):
         measure = f"noisy {self.query.measure}"
         if len(self.pairs) == 1:
             return f"{measure} of {self.pairs[0][0]} and {self.pairs[0][1]}"
-        return f"{measure} of {f'{len(self.pairs):,}' if self.pairs else 'some'} pairs of people"
+        return f"{measure} of {f'{self.number:,}' if self.number else 'some'} pairs of people"
 
     def loss(self) -> PerItemDP:
         """Of whoever is compared most often. Theorem 3."""
@@ -213,11 +270,8 @@ class SimilarityTerms(Terms):
         """A score for each pair; sizes are drawn once for each person."""
         import numpy as np
 
-        profiles = tables["profiles"].profiles
-        names = list(dict.fromkeys(name for pair in self.pairs for name in pair))
-        places = {name: place for place, name in enumerate(profiles.people)}
-        some = profiles.only([places[name] for name in names])
-        own = {name: place for place, name in enumerate(names)}
+        some = compared(tables["profiles"].profiles, self.peers)
+        own = {name: place for place, name in enumerate(some.people)}
         first, second = (np.array([own[pair[end]] for pair in self.pairs]) for end in (0, 1))
         norms = self.mechanism.release_norms(some, source)
         noise = self.mechanism.pair_noise(source)
@@ -232,6 +286,14 @@ class SimilarityTerms(Terms):
             {"person": one, "other": other, "similarity": score}
             for (one, other), score in zip(self.pairs, kept, strict=True)
         ]
+
+    def tables(self, kept: list[float]) -> Iterator[Any]:
+        """All pairs, whose names are there already."""
+        from reticent.tasks.batched import arrow
+
+        ends = ([pair[end] for pair in self.pairs] for end in (0, 1))
+        columns = [*(arrow().array(names, arrow().string()) for names in ends), kept]
+        yield arrow().table(columns, names=list(self.columns))
 
     def rows(self, value: Any) -> list[tuple[Any, ...]]:
         """One for each pair, by name."""

@@ -7,6 +7,7 @@ Not here  the filters (tasks/blip.py), what is read off them (neighbours.py, rec
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,6 +16,7 @@ from reticent.errors import ParameterError, require
 from reticent.queries.base import Answer, Public
 from reticent.queries.items import ItemsQuery, ItemsTerms
 from reticent.queries.options import BUDGET, at_least, choice, count, option
+from reticent.queries.trials import Comparison, Trial
 from reticent.rational import Number, budget
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.tasks.blip import Blip
     from reticent.tasks.blip import Sketches as Published
+    from reticent.tasks.comparing import Curves
 
 LOAD = 100
 """Bits for each item of a profile, where single items are read off: 1 in 100 others looks held."""
@@ -40,6 +43,10 @@ class Sketches(ItemsQuery):
 
     kind: ClassVar[str] = "sketches"
 
+    comparison: ClassVar[Comparison] = Comparison(
+        reads=(), methods=("neighbours", "items"), unused=("use",), runs=None
+    )
+
     epsilon: Number = option("What an item of weight 1 may lose, in all.", BUDGET)
     profile_size: int = option(SIZE_HELP, count(metavar="N"), default=100)
     use: str = option(
@@ -53,6 +60,21 @@ class Sketches(ItemsQuery):
         """See ``Query``."""
         return SketchesTerms(self, public, blip(self.epsilon, self.profile_size, self.use))
 
+    def usual_method(self) -> str:
+        """What they are made for."""
+        return self.use
+
+    def curves(self, tables: Mapping[str, Any], trial: Trial) -> Curves:
+        """The error of the overlap of two sketches, from the law of the noise."""
+        from reticent.tasks.comparing import chosen_ways
+        from reticent.tasks.comparing_similarity import sketched_curves
+
+        tried = {
+            use: [blip(epsilon, self.profile_size, use) for epsilon in trial.values]
+            for use in chosen_ways(self.comparison.methods, trial.methods)
+        }
+        return sketched_curves(tried, self.profile_size)
+
     def restore(self, value: Any) -> dict[str, str]:
         """Names and hexadecimal digits, as long as these options make them."""
         digits = blip(self.epsilon, self.profile_size, self.use).bits // 4
@@ -64,6 +86,16 @@ class Sketches(ItemsQuery):
                 raise ParameterError("value", f"{digits} digits for each person", "others")
             bytes.fromhex(sketch)
         return dict(value)
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+        """Sketches by person, in the order of names, whatever file they are in."""
+        from reticent.data.labels import in_order, text_of
+
+        names = [text_of(name) or "" for name in columns["person"]]
+        found = dict(zip(names, columns["sketch"], strict=True))
+        require(len(found) == len(names), "value", "others", "one sketch for each person")
+        return {name: found[name] for name in sorted(found, key=in_order)}
 
     def told_by(self, value: Any) -> Public:
         """The people."""
@@ -85,9 +117,7 @@ def blip(epsilon: Number, profile_size: int, use: str) -> Blip:
 class SketchesTerms(ItemsTerms):
     """A row of bits for each person."""
 
-    query: Sketches
-    known: Public
-    mechanism: Blip  # type: ignore[assignment]  # it has all that terms ask for
+    mechanism: Blip  # it has all that terms ask for
     columns: ClassVar[tuple[str, ...]] = ("person", "sketch")
 
     @property

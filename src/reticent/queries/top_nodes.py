@@ -7,13 +7,14 @@ Not here  how nodes are chosen (tasks/influence.py).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.errors import require
 from reticent.queries.base import Progress, Public, Terms, WholeQuery
 from reticent.queries.inputs import Cells, Role, Table
 from reticent.queries.options import BUDGET, FLAG, choice, count, option, perhaps
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World
 from reticent.rational import Number
 
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
     from reticent.mechanisms.top_dampened import TopDampened
     from reticent.noise import Source
     from reticent.queries.binding import Bound
+    from reticent.tasks.comparing import Curves
     from reticent.tasks.influence import Influence
+    from reticent.tasks.scattering import Scatter
 
 CALLED = {"ebc": "egocentric betweenness", "degree": "degree", "triangles": "triangles"}
+_MANY = 200  # nodes of a small world
 UNKNOWN = "not known without the number of nodes, which count would tell"
 FROM_EDGES = (
     "the nodes are those that have a link, and using them says that this set is public: a first or "
@@ -59,6 +63,15 @@ class TopNodes(WholeQuery):
             required=False,
         ),
     }
+
+    comparison: ClassVar[Comparison] = Comparison(
+        compared="0.001,0.003,0.01,0.03,0.1,0.3,1,3,10,30,100,300,1000,3000,10000",
+        methods=(
+            *("exponential", "permute-and-flip", "dampened", "shifted", "adaptive"),
+            "degree",  # what others must beat
+        ),
+        runs=100,
+    )
 
     epsilon: Number = option("Privacy budget of this release.", BUDGET)
     bound: int = option(
@@ -102,14 +115,35 @@ class TopNodes(WholeQuery):
             within=self.within,
             centrality=self.centrality,  # type: ignore[arg-type]
         )
-        usual = "permute-and-flip" if self.centrality == "degree" else "adaptive"
-        known, method = ways(influence.mechanism), self.method or usual
+        known, method = ways(influence.mechanism), self.usual_method()
         require(method in known, "method", method, f"one of {', '.join(known)} for this centrality")
         return TopNodesTerms(self, public, influence, known[method])
 
+    def usual_method(self) -> str:
+        """Degrees are as sensitive everywhere, and need no local sensitivity."""
+        return self.method or ("permute-and-flip" if self.centrality == "degree" else "adaptive")
+
+    def curves(self, tables: Mapping[str, Bound], trial: Trial) -> Curves:
+        """The share of the best nodes of the whole graph that each method finds."""
+        from reticent.tasks.comparing_selection import influencer_curves
+
+        known = self.facts(tables)
+        terms = replace(self, method=None).terms(known)
+        return influencer_curves(
+            _graph(tables, list(known.names or ())),
+            terms.influence,
+            what=f"{terms.what}, of {known.count:,}",
+            epsilons=trial.values,
+            runs=trial.runs,
+            source=trial.source,
+            ways=trial.methods,
+            progress=trial.progress,
+        )
+
     def worlds(self) -> tuple[World, ...]:
         """The third link of a triangle, there or not: each centrality sees it."""
-        nodes = [f"node {number}" for number in range(max(self.k + 1, 5))]
+        many = max(self.k + 1, min(10 * self.k, _MANY), 5)  # of which few are chosen
+        nodes = [f"node {number}" for number in range(many)]
         a, b, c, d, e, *_ = nodes
         ends = [(a, b), (b, c), (d, e), (a, c)]
         first, second = (
@@ -140,7 +174,12 @@ class TopNodesTerms(Terms):
     known: Public
     influence: Influence
     mechanism: TopDampened
+    scatter: Scatter | None = None
     columns: ClassVar[tuple[str, ...]] = ("node",)
+
+    def scattered(self, scatter: Scatter) -> TopNodesTerms:
+        """Centralities are computed elsewhere."""
+        return replace(self, scatter=scatter)
 
     @property
     def what(self) -> str:
@@ -186,7 +225,7 @@ class TopNodesTerms(Terms):
     def draw(self, tables: Mapping[str, Bound], source: Source, progress: Progress) -> list[str]:
         """Names in the order of the list of nodes, which says nothing."""
         graph = _graph(tables, list(self.known.names or ()))
-        scored = self.influence.scored(graph, progress)
+        scored = self.influence.scored(graph, progress, self.scatter)
         names = graph.names or ()
         return [str(names[place]) for place in sorted(self.mechanism.release(scored, source).value)]
 

@@ -20,12 +20,15 @@ from reticent.queries.options import (
     EXACT,
     NAME,
     POSITIVE,
+    SHARE,
+    Option,
     OptionKind,
     choice,
     count,
     option,
     perhaps,
 )
+from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import World
 from reticent.rational import Number
 
@@ -38,11 +41,13 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.queries.binding import Bound
     from reticent.tasks.columns import Column
+    from reticent.tasks.comparing import Curves
     from reticent.tasks.declarations import Declaration
     from reticent.tasks.trained_tree import Declared, TrainedTree
 
 DEEPEST = 64  # as tasks/tree_values.py reads it
 LOCAL = ("dampened", "shifted")
+_DEPTHS = (2, 4, 6)  # of a sweep
 _OPTIONS = {"depth": "max_depth", "scores": "method", "law": "method"}  # of the mechanism
 _FEW = (
     "hardly any rows stand out from the noise: there are too few for this epsilon and depth, or "
@@ -65,6 +70,17 @@ def _write(declared: Any) -> dict[str, Any]:
 DECLARATION = OptionKind("FILE", _read, write=_write, form="reticent data columns")
 
 
+def _depths(given: Any, name: str) -> tuple[int, ...]:
+    listed = given.split(",") if isinstance(given, str) else given
+    kind = count(least=0, most=DEEPEST)
+    try:
+        found = {kind.read(one.strip() if isinstance(one, str) else one, name) for one in listed}
+    except (ParameterError, TypeError):
+        found = set()
+    require(bool(found), name, given, f"whole numbers up to {DEEPEST}, as 2,4,6")
+    return tuple(sorted(found))
+
+
 TABLE = Table("A line for each row.", {}, rest="the target and the declared columns")
 
 
@@ -80,6 +96,33 @@ class Tree(WholeQuery):
 
     kind: ClassVar[str] = "tree"
     inputs: ClassVar[Mapping[str, Input]] = {"table": TABLE}
+
+    comparison: ClassVar[Comparison] = Comparison(
+        compared="0.01,0.03,0.1,0.3,1,3,10",
+        methods=(
+            *("permute-and-flip", "exponential", "multiway-exponential"),
+            *("multiway-dampened", "multiway-shifted"),
+        ),
+        unused=("criterion", "split", "stop"),
+        runs=10,
+        options=(
+            Option(
+                "held_out",
+                "The share of rows that a tree is judged on and not grown from.",
+                SHARE,
+                "0.2",
+            ),
+        ),
+        sweep_options=(
+            Option(
+                "depths",
+                "Depths to try, besides the one that goes by epsilon and rows.  [default: 2,4,6, "
+                "or max-depth alone]",
+                perhaps(OptionKind("D,D,...", _depths)),
+                None,
+            ),
+        ),
+    )
 
     epsilon: Number = option("Privacy budget of this release.", BUDGET)
     target: str = option("The column to be predicted.", NAME)
@@ -181,6 +224,37 @@ class Tree(WholeQuery):
         names = (*(column.name for column in self.declared.columns), self.target)
         roles = {name: Role(Cells.ANY, "As declared.") for name in names}
         return {"table": replace(TABLE, roles=roles)}
+
+    def usual_method(self) -> str:
+        """By how splits are made and chosen."""
+        return f"multiway-{self.method}" if self.split == "multiway" else self.method
+
+    def curves(self, tables: Mapping[str, Any], trial: Trial) -> Curves:
+        """How often trees are right on rows that they never saw; a sweep is over depths, too."""
+        from reticent.guarantees import Unit
+        from reticent.tasks.comparing import chosen_ways
+        from reticent.tasks.comparing_tree import Rows, by_depth, growers, tree_curves
+
+        relation: Any = self.relation
+        unit = Unit("record", relation)
+        common = {"unit": unit, "leaf_share": self.leaf_share, "growth": self.growth}
+        known = {one.name: one for one in growers(self.declared, common=common)}
+        asked = [known[way] for way in chosen_ways(known, trial.methods)]
+        tried = [replace(one, depth=self.max_depth) for one in asked]
+        depths = trial.more.get("depths")
+        if trial.swept and (depths or self.max_depth is None):
+            tried = by_depth(depths or _DEPTHS, asked[0])
+        table = self.terms(Public()).cells(tables["table"])
+        return tree_curves(
+            Rows.of(self.declared, *table),
+            tried,
+            target=self.target,
+            epsilons=trial.values,
+            runs=trial.runs,
+            source=trial.source,
+            held_out=trial.more["held_out"],
+            progress=trial.progress,
+        )
 
     def worlds(self) -> tuple[World, ...]:
         """A row, there or not, or of another class."""

@@ -68,7 +68,7 @@ def _split(staging: Staging, piece: str, count: int, folder: Path) -> None:
     charges = parquet.read_table(staging.charges(piece)).column(CHARGE)
     rows = parquet.read_table(staging.piece(piece)).append_column(_HIDDEN, charges)
     rows = rows.combine_chunks()
-    where = buckets_of(rows.column(PERSON).combine_chunks(), count)
+    where = buckets_of(rows.column(0).combine_chunks(), count)
     for part in np.unique(where).tolist():
         own = rows.filter(pa.array(where == part))
         with ipc.new_file(str(folder / f"{part:05d}-{piece}.arrow"), own.schema) as file:
@@ -88,9 +88,9 @@ def _join(staging: Staging, name: str, folder: Path) -> tuple[str, Path, Path]:
     if tables:
         about = tables[0].schema.metadata
         whole = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
-        order = canonical_order(whole.column(PERSON).combine_chunks())
+        order = canonical_order(whole.column(0).combine_chunks())
         whole = whole.take(pa.array(order)).replace_schema_metadata(about)
-        told = pa.table({PERSON: whole.column(PERSON), CHARGE: whole.column(_HIDDEN)})
+        told = pa.table({PERSON: whole.column(0), CHARGE: whole.column(_HIDDEN)})
         parquet.write_table(whole.drop_columns([_HIDDEN]), part)
         sync(part)
     else:

@@ -1,6 +1,6 @@
 """People who are declared: rows of others are left out, and who has no row gets one.
 
-Not here  how a list is read (cli/declared.py), what is drawn for who has nothing (tasks/).
+Not here  how a list is read (queries/), what is drawn for who has nothing (tasks/).
 
 The list is public. It lies beside the pieces, for all processes to read.
 """

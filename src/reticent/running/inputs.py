@@ -10,13 +10,15 @@ How a file is cut depends on the file alone, so a run that is taken up again fin
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from reticent.data.interactions import TableError
+from reticent.data.list_columns import holds_lists
+from reticent.data.profiles import number_of
 from reticent.errors import ParameterError, require
 from reticent.tasks.batched import arrow
 
@@ -140,10 +142,25 @@ def _texts(schema: Any, columns: Sequence[str]) -> list[str]:
     return [path for path in texts if path in columns]
 
 
-def csv_batches(path: Path, columns: Sequence[str]) -> Iterator[Any]:
-    """The rows of a CSV file as batches of text; what is empty is missing."""
+def csv_batches(path: Path, columns: Sequence[str], numbers: Collection[str] = ()) -> Iterator[Any]:
+    """The rows of a CSV file as batches of text and of ``numbers``; what is empty is missing."""
     with _readable(path), _csv_lines(path, columns) as lines:
-        yield from lines
+        for batch in lines:
+            for name in numbers:
+                place = batch.schema.get_field_index(name)
+                batch = batch.set_column(place, name, as_numbers(batch.column(name)))
+            yield batch
+
+
+def as_numbers(column: Any) -> Any:
+    """Cells as numbers, each read by itself; what is none is missing."""
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    try:
+        return column.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.array([number_of(cell) for cell in column.to_pylist()], pa.float64())
 
 
 def columns_in(path: Path) -> list[str]:
@@ -162,9 +179,7 @@ def kind_of(path: Path, column: str) -> str:
 
 def lists_in(path: Path) -> list[str]:
     """Names of the columns that hold lists."""
-    pa = arrow()
-    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    return [field.name for field in _schema(path) if any(test(field.type) for test in kinds)]
+    return [field.name for field in _schema(path) if holds_lists(field)]
 
 
 def _schema(path: Path) -> Any:

@@ -15,14 +15,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from reticent.amounts import show_nano
 from reticent.errors import BudgetExceeded, require
 from reticent.guarantees import Event, canonical
 from reticent.guarantees.card import Budget
 from reticent.ledger import Charge, Ledger, LedgerError, Request, period_of
-from reticent.tasks.batched import Batched
-from reticent.tasks.charged import LIBRARY, Standing, amount
+from reticent.noise import Source
+from reticent.tasks.charged import LIBRARY, Payer, Standing, amount
 
 _GONE = (
     "this key was charged for another draw, which is gone or elsewhere; a second draw is a second "
@@ -42,6 +43,20 @@ class Part:
     digest: str
 
 
+class Counted(Protocol):
+    """What is known of a release before it is drawn; see ``Batched``."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Of everything that decides what is released, besides the data and the source."""
+
+    def event(self, source: Source, people: int | None = None) -> Event:
+        """The record: nobody loses more than it says."""
+
+    def payer(self, person: str) -> Payer:
+        """Whose account is charged: the same for everybody, but for their name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Merged:
     """How many people were charged now, and how many had been by an earlier run."""
@@ -51,24 +66,26 @@ class Merged:
 
 
 def merge(
-    job: Batched,
+    job: Counted,
     event: Event,
     parts: Callable[[], Iterable[Part]],
     *,
     key: str,
     ledger: Ledger,
     principal: str = LIBRARY,
+    limit: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Merged:
-    """Charge every person of every part once under ``key``. Theorem 1.
+    """Charge every person of every part once under ``key``, up to ``limit`` in all. Theorem 1.
 
     ``parts`` is called twice: to ask and to charge. ``BudgetExceeded`` charges nobody who had not
     been charged before; ``LedgerError`` says that a part was charged for another draw than this.
     """
     check_key(key)
-    if _somebody_may_be_short(ledger, job, amount(event)):
+    anybody = job.payer("anybody").up_to(limit)
+    if _somebody_may_be_short(ledger, anybody, amount(event)):
         waiting = (part for part in parts() if not _kept(ledger, principal, key, part))
-        refused = sum(ledger.short(_charges(job, part)) for part in waiting)
+        refused = sum(ledger.short(_charges(anybody, part)) for part in waiting)
         if refused:
             raise TooLittleLeft(refused, amount(event))
     charged = before = 0
@@ -80,7 +97,7 @@ def merge(
             key=f"{key}/{part.name}",
             body=canonical([job.fingerprint, part.name]).encode(),
             event=event,
-            charges=_charges(job, part),
+            charges=_charges(anybody, part),
         )
         answer = ledger.once_with(request, part.digest.encode())
         if answer.value != part.digest.encode():
@@ -111,9 +128,9 @@ def identity(ledger: Ledger) -> str:
     return str(found[0])
 
 
-def most_spent(ledger: Ledger, job: Batched, people: int) -> Budget:
+def most_spent(ledger: Ledger, job: Counted, people: int, limit: int | None = None) -> Budget:
     """What whoever has lost most with this provider has lost in this period, for a card."""
-    anybody = job.payer("anybody")
+    anybody = job.payer("anybody").up_to(limit)
     period = period_of(anybody.renews, int(time.time()))
     with ledger.reading() as connection:
         found = connection.execute(
@@ -143,9 +160,8 @@ class TooLittleLeft(BudgetExceeded):
         return TooLittleLeft, (self.people, self.asked)
 
 
-def _somebody_may_be_short(ledger: Ledger, job: Batched, most: int) -> bool:
+def _somebody_may_be_short(ledger: Ledger, anybody: Payer, most: int) -> bool:
     """Whether anybody at all has too little left with this provider: else nobody need be asked."""
-    anybody = job.payer("anybody")
     wanted = anybody.charge(most).limit
     with ledger.reading() as connection:
         found = connection.execute(
@@ -156,8 +172,8 @@ def _somebody_may_be_short(ledger: Ledger, job: Batched, most: int) -> bool:
     return found is not None or most > wanted
 
 
-def _charges(job: Batched, part: Part) -> tuple[Charge, ...]:
-    like = job.payer("anybody").charge(0)
+def _charges(anybody: Payer, part: Part) -> tuple[Charge, ...]:
+    like = anybody.charge(0)
     return tuple(
         Charge(
             subject=person,

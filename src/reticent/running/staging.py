@@ -117,7 +117,7 @@ class Staging:
     def key(self) -> str | None:
         """The key that the output, or a run that was broken off, has; None if there is neither."""
         held = (self.received() if self.out.is_dir() else None) or self.manifest()
-        return None if held is None else str(held.get("key"))
+        return None if held is None or held.get("key") is None else str(held["key"])
 
     def begin(self, told: dict[str, Any]) -> None:
         """Say what is made here, before anything is."""

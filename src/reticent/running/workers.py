@@ -10,6 +10,7 @@ then waits for its answer without end.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
@@ -17,9 +18,15 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
+from reticent.rational import whole
 from reticent.running.staging import StagingError
 
 Result = TypeVar("Result")
+
+
+def processes_for(asked: int | None) -> int:
+    """As many as there are cores, unless somebody says how many."""
+    return len(os.sched_getaffinity(0)) if asked is None else whole(asked, "processes", least=1)
 
 
 class Workers:

@@ -1,4 +1,4 @@
-"""What a driver reads of a DataFrame: Arrow batches, some at a time, in order.
+"""What a driver reads of a DataFrame and gives to one: Arrow batches, some at a time, in order.
 
 Not here  what is made of them.
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from reticent.spark.folders import pyspark
 from reticent.spark.workers import in_arrow
 from reticent.tasks.batched import arrow
 
@@ -20,20 +21,46 @@ _CELL = "packed"
 def batches_of(frame: Any) -> Iterator[Any]:
     """The rows of a frame in its order; a part of the frame is in memory at a time."""
     for row in in_arrow(frame, _packed, f"{_CELL} binary").toLocalIterator():
-        with arrow().ipc.open_stream(bytes(row[_CELL])) as stream:
-            yield from stream
+        yield from _unpacked(row[_CELL])
 
 
 def table_of(frame: Any) -> Any:
     """All rows of a frame, of which there must be few enough for a driver."""
-    found = list(batches_of(frame))
-    return arrow().Table.from_batches(found) if found else None
+    packed = in_arrow(frame, _packed, f"{_CELL} binary").collect()  # by all tasks at once
+    found = [batch for row in packed for batch in _unpacked(row[_CELL])]
+    schema = None if found else pyspark("sql.pandas.types").to_arrow_schema(frame.schema)
+    return arrow().Table.from_batches(found, schema)
+
+
+def frame_of(spark: Any, tables: Iterable[Any]) -> Any:
+    """Arrow tables, of which there is one or more, as a DataFrame."""
+    held = list(tables)
+    schema = pyspark("sql.pandas.types").from_arrow_schema(held[0].schema)
+    cells = [(_cell(batch),) for table in held for batch in table.to_batches()]
+    frame = spark.createDataFrame(cells, f"{_CELL} binary")
+    return in_arrow(frame, _each_unpacked, schema)
 
 
 def _packed(batches: Iterable[Any]) -> Iterator[Any]:
     for batch in batches:
-        sink = arrow().BufferOutputStream()
-        with arrow().ipc.new_stream(sink, batch.schema) as stream:
-            stream.write_batch(batch)
-        cell = arrow().array([sink.getvalue().to_pybytes()], arrow().binary())
+        cell = arrow().array([_cell(batch)], arrow().binary())
         yield arrow().RecordBatch.from_arrays([cell], names=[_CELL])
+
+
+def _each_unpacked(batches: Iterable[Any]) -> Iterator[Any]:
+    for batch in batches:
+        for cell in batch.column(0).to_pylist():
+            yield from _unpacked(cell)
+
+
+def _cell(batch: Any) -> bytes:
+    sink = arrow().BufferOutputStream()
+    with arrow().ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def _unpacked(cell: Any) -> Iterator[Any]:
+    with arrow().ipc.open_stream(bytes(cell)) as stream:
+        yield from stream

@@ -17,7 +17,7 @@ from typing import Any
 from reticent.errors import MissingExtra
 from reticent.running.staging import StagingError
 
-SCHEMA = "release-on-spark/3"
+SCHEMA = "release-on-spark/4"
 
 
 def pyspark(module: str = "sql.functions") -> Any:

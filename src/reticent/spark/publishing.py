@@ -15,23 +15,23 @@ number of people alone. Whoever is killed on the way starts again with the same 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
 
-from reticent.errors import ParameterError, require
+from reticent.errors import ParameterError
 from reticent.guarantees import Event
+from reticent.guarantees.card import Budget, Card
 from reticent.ledger import Ledger
 from reticent.noise import Source
 from reticent.running.arranging import parts_for
-from reticent.running.merging import Part, check_key, merge, refuse_spent
+from reticent.running.merging import Part, check_key, merge, most_spent, refuse_spent
 from reticent.running.seals import Seal
 from reticent.running.staging import StagingError
 from reticent.spark.collecting import batches_of
-from reticent.spark.folders import SCHEMA, drop, pyspark, quoted, read_note, there, write_note
-from reticent.spark.workers import in_arrow
+from reticent.spark.folders import drop, pyspark, quoted, read_note, there, write_note
 from reticent.tasks.batched import PERSON, Batched, arrow, compute, names_of
 from reticent.tasks.charged import LIBRARY, Payer, new_key
 
@@ -45,106 +45,88 @@ PART = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """A release that can be seen now: ``spark.read.parquet(released.out)``."""
+    """A release that can be seen now, in ``out``."""
 
     out: str
     people: int
     key: str
-    event: Event
+    card: Card
     charged: int
     replayed: bool
 
 
-class Counted(Protocol):
+class Job(Protocol):
     """What is known of a release before it is drawn; see ``Batched``."""
 
     @property
     def fingerprint(self) -> str:
         """Of everything that decides what is released, besides the data and the source."""
 
-    def event(self, source: Source) -> Event:
-        """The record: nobody loses more than it says."""
+    def event(self, source: Source, people: int | None = None) -> Event:
+        """The record of releasing so many people: nobody loses more than it says."""
 
     def payer(self, person: str) -> Payer:
         """Whose account is charged."""
 
+    def card(self, event: Event, people: int, budget: Budget | None) -> Card:
+        """What is promised."""
 
-def release(
-    job: Batched,
-    frame: Any,
-    out: str,
-    *,
-    key: str,
-    ledger: Ledger | None,
-    source: Source | None = None,
-    staging: str | None = None,
-    keep_staging: bool = False,
-    principal: str = LIBRARY,
-) -> Released:
-    """Release everybody of a DataFrame with one row for each person, as a folder of Parquet files.
 
-    The same ``key`` takes up a release that was broken off and repeats one that was finished,
-    without another draw or charge. ``staging`` is a folder for what nobody may see yet, beside
-    ``out`` unless you say where. Without a ledger nobody is charged, and it is yours to count what
-    everybody lost. The ledger is used on the driver only.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Where a release goes: what nobody may see yet stays in ``staging``, beside ``out``.
+
+    ``by`` are the columns of names by which rows are dealt out to files and put in order, ``then``
+    the columns that order rows of the same names.
     """
-    pyspark()
-    own = Source.system() if source is None else source
 
-    def drawn() -> Any:
-        people = _people(job, frame)
-        return in_arrow(people, _drawing(job, own), _schema(job, own, people))
-
-    return publish(
-        job,
-        frame.sparkSession,
-        drawn,
-        out,
-        key=key,
-        ledger=ledger,
-        source=own,
-        staging=staging,
-        keep_staging=keep_staging,
-        principal=principal,
-    )
+    out: str
+    staging: str | None = None
+    by: Sequence[str] = (PERSON,)
+    then: Sequence[str] = ()
 
 
 def publish(
-    job: Counted,
+    job: Job,
     spark: Any,
     drawn: Callable[[], Any],
-    out: str,
+    where: Where,
     *,
     key: str,
     ledger: Ledger | None,
     source: Source,
     charges: Callable[[Any], Any] | None = None,
-    staging: str | None = None,
-    keep_staging: bool = False,
+    limit: int | None = None,
     principal: str = LIBRARY,
 ) -> Released:
     """Publish a frame that draws when it is read: it is read once, and what was read counts.
 
-    ``charges`` makes of what was drawn a frame of ``person`` and ``CHARGE``, what each loses;
-    without it these are columns of what was drawn. ``CHARGE`` is left out of what is shown.
+    The same ``key`` takes up a release that was broken off and repeats one that was finished,
+    without another draw or charge. ``charges`` makes of what was drawn a frame of ``person`` and
+    ``CHARGE``, what each loses; without it these are columns of what was drawn. ``CHARGE`` is left
+    out of what is shown. Nobody may lose more than ``limit`` in all. The ledger is used on the
+    driver only.
     """
     arrow()
     check_key(key)
-    out = out.rstrip("/")
-    home = f"{out}.unreleased" if staging is None else staging.rstrip("/")
+    out = where.out.rstrip("/")
+    home = f"{out}.unreleased" if where.staging is None else where.staging.rstrip("/")
     draws, receipt = f"{home}/draws", f"{home}/receipt"
-    made = _Release(job, spark, out, key, ledger, source, draws, receipt, principal, charges)
+    placed = replace(where, out=out)
+    made = _Release(
+        job, spark, placed, key, ledger, source, draws, receipt, principal, charges, limit
+    )
     found = made.whole(drawn)
-    if not keep_staging and there(spark, draws):
+    if there(spark, draws):
         drop(spark, draws)
     return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Release:
-    job: Counted
+    job: Job
     spark: Any
-    out: str
+    where: Where
     key: str
     ledger: Ledger | None
     source: Source
@@ -152,6 +134,11 @@ class _Release:
     receipt: str  # what was released, for its owner: it stays
     principal: str
     charges: Callable[[Any], Any] | None
+    limit: int | None
+
+    @property
+    def out(self) -> str:
+        return self.where.out
 
     def whole(self, drawn: Callable[[], Any]) -> Released:
         shown = read_note(self.spark, f"{self.out}/{ABOUT}")
@@ -160,17 +147,16 @@ class _Release:
             if receipt is None:
                 raise StagingError(f"{self.out} is there already, its receipt is not: name another")
             self._same(receipt, "is there already and holds")
-            event = Event.from_json(json.dumps(shown["event"]))
-            return Released(self.out, shown["people"], self.key, event, charged=0, replayed=True)
+            card = Card.from_json(receipt["card"])
+            return Released(self.out, shown["people"], self.key, card, charged=0, replayed=True)
         showing = read_note(self.spark, f"{self.home}/showing") is not None
         if not showing and there(self.spark, self.out):
             raise StagingError("out is there already and is no release on Spark: name another")
         chosen = read_note(self.spark, f"{self.home}/chosen") or self._draw(drawn)
         self._same(chosen, "was begun as")
-        event = Event.from_json(json.dumps(chosen["event"]))
-        people, charged = self._charge(chosen, event)
-        self._show(chosen, people, again=showing)
-        return Released(self.out, people, self.key, event, charged, replayed=False)
+        people, charged = self._charge(chosen)
+        card = self._show(chosen, people, again=showing)
+        return Released(self.out, people, self.key, card, charged, replayed=False)
 
     def _same(self, told: dict[str, Any], what: str) -> None:
         release = Seal.of(self.ledger, told)(self.job.fingerprint)
@@ -184,6 +170,7 @@ class _Release:
         draw = new_key()
         drawn().write.parquet(f"{self.home}/{draw}")
         seal = Seal.of(self.ledger, None)
+        people = self._charges(draw).count()
         told = {
             "key": self.key,
             "nonce": seal.nonce,
@@ -191,7 +178,7 @@ class _Release:
             "draw": draw,
             "part": PART,
             "private": self.source.private,
-            "event": json.loads(self.job.event(self.source).to_json()),
+            "event": json.loads(self.job.event(self.source, people).to_json()),
         }
         if write_note(self.spark, f"{self.home}/chosen", told):
             return told
@@ -200,100 +187,70 @@ class _Release:
             raise StagingError("another run makes the same release: try again with the same key")
         return faster
 
-    def _charge(self, chosen: dict[str, Any], event: Event) -> tuple[int, int]:
+    def _charges(self, draw: str) -> Any:
+        """What everybody in a draw loses."""
+        drawn = self.spark.read.parquet(f"{self.home}/{draw}")
+        return drawn if self.charges is None else self.charges(drawn)
+
+    def _charge(self, chosen: dict[str, Any]) -> tuple[int, int]:
         """Charge everybody who is not charged yet; how many people there are, and were charged."""
-        drawn = self.spark.read.parquet(f"{self.home}/{chosen['draw']}")
-        charges = drawn if self.charges is None else self.charges(drawn)
+        charges = self._charges(chosen["draw"])
         if self.ledger is None:
             return charges.count(), 0
         merged = merge(
             cast("Batched", self.job),
-            event,
+            Event.from_json(json.dumps(chosen["event"])),
             lambda: _parts(charges, chosen["draw"], chosen["part"]),
             key=self.key,
             ledger=self.ledger,
             principal=self.principal,
+            limit=self.limit,
         )
         return merged.charged + merged.before, merged.charged
 
-    def _show(self, chosen: dict[str, Any], people: int, *, again: bool) -> None:
+    def _show(self, chosen: dict[str, Any], people: int, *, again: bool) -> Card:
         """Copy the rows without charges; a copy that was broken off is made anew of the same."""
         if not again:
             write_note(self.spark, f"{self.home}/showing", {"key": self.key})
         rows = self.spark.read.parquet(f"{self.home}/{chosen['draw']}").drop(CHARGE)
-        rows = _arranged(rows, parts_for(people))
+        rows = _arranged(rows, parts_for(people), self.where)
         rows.write.mode("overwrite" if again else "error").parquet(self.out)
         if self.spark.read.parquet(self.out).count() != rows.count():
             raise StagingError("another run shows the same release: try again with the same key")
         receipt = {name: chosen[name] for name in ("key", "nonce", "release")}
-        if read_note(self.spark, self.receipt) != {"schema": SCHEMA, **receipt}:
+        held = read_note(self.spark, self.receipt) or {}
+        if {name: held.get(name) for name in receipt} != receipt:
             if there(self.spark, self.receipt):  # of a release that was made here before
                 drop(self.spark, self.receipt)
-            write_note(self.spark, self.receipt, receipt)
+            held = receipt | {"card": self._card(chosen, people).to_json()}
+            write_note(self.spark, self.receipt, held)
         about = {name: chosen[name] for name in ("private", "event")}
         told = {**about, "people": people, "counted": self.ledger is not None}
         write_note(self.spark, f"{self.out}/{ABOUT}", told)
+        return Card.from_json(held["card"])
+
+    def _card(self, chosen: dict[str, Any], people: int) -> Card:
+        event = Event.from_json(json.dumps(chosen["event"]))
+        budget = None
+        if self.ledger is not None:
+            budget = most_spent(self.ledger, cast("Batched", self.job), people, self.limit)
+        return self.job.card(event, people, budget)
 
 
-def _arranged(rows: Any, parts: int) -> Any:
+def _arranged(rows: Any, parts: int, where: Where) -> Any:
     """Rows in files and in an order that depend on names alone, not on how the frame lay.
 
     The order is the canonical one (data/labels.py): whole numbers by size, then other names.
     """
     functions = pyspark()
-    names = [name for name in (PERSON, "first", "second") if name in rows.columns]
     keys = []
-    for name in names:
-        text = functions.col(name).cast("string")
+    for name in where.by:
+        text = functions.col(quoted(name)).cast("string")
         digits = text.rlike(r"^[0-9]+\z")
         length = functions.when(digits, functions.length(text)).otherwise(0)
         keys += [functions.when(digits, 0).otherwise(1), length, text]
-    return rows.repartition(parts, *names).sortWithinPartitions(*keys)
-
-
-def _people(job: Batched, frame: Any) -> Any:
-    """The columns that are read, of people with a name, each of whom has one row."""
-    functions, person = pyspark(), job.person
-    for name in job.columns:
-        require(name in frame.columns, "frame", "another", f"with a column {name!r}")
-    held = frame.select(*map(quoted, job.columns))
-    kind = held.schema[person].dataType.typeName()
-    whole = kind in ("byte", "short", "integer", "long")
-    if not (whole or kind == "string"):
-        raise ParameterError("person", "a column of whole numbers or of text", kind)
-    named = functions.col(quoted(person))
-    held = held.where(named.isNotNull() if whole else named.isNotNull() & (named != ""))
-    twice = held.select(named.alias(PERSON)).groupBy(PERSON).count().where("count > 1")
-    if twice.limit(1).count():
-        raise ParameterError("frame", "one row for each person", "somebody in two rows")
-    return held
-
-
-def _schema(job: Batched, source: Source, people: Any) -> Any:
-    """Columns of the draw, by drawing nobody; also what is wrong with the input, told early."""
-    pa, types = arrow(), pyspark("sql.pandas.types")
-    nobody = pa.RecordBatch.from_pylist([], types.to_arrow_schema(people.schema))
-    drawn = job.draw(nobody, source).batch.schema
-    names = [CHARGE, *(name.lower() for name in drawn.names)]
-    rule = "names that differ by more than case, and no " + CHARGE
-    require(len(set(names)) == len(names), "columns of the release", "others", rule)
-    return types.from_arrow_schema(drawn.append(pa.field(CHARGE, pa.int64())))
-
-
-def _drawing(job: Batched, source: Source) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """What a task does with its batches."""
-
-    def draw(batches: Iterable[Any]) -> Iterator[Any]:
-        # Each attempt takes a key of its own; a seeded source gives each person a stream.
-        own = Source.system() if source.private else source
-        for batch in batches:
-            drawn = job.draw(batch, own)
-            charges = arrow().array(drawn.nano, arrow().int64())
-            yield arrow().RecordBatch.from_arrays(
-                [*drawn.batch.columns, charges], names=[*drawn.batch.schema.names, CHARGE]
-            )
-
-    return draw
+    keys += [functions.col(quoted(name)) for name in where.then]
+    return rows.repartition(parts, *map(quoted, where.by)).sortWithinPartitions(*keys)
 
 
 def _parts(charges: Any, digest: str, size: int) -> Iterator[Part]:

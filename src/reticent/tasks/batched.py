@@ -11,6 +11,7 @@ for a person depends on that person's row and on the source, not on who else is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -54,11 +55,18 @@ class Batched(Protocol):
         """The columns of the input that are read: who first, then what."""
 
     @property
+    def numbers(self) -> Mapping[str, bool]:
+        """The columns that hold numbers, where others hold names or text.
+
+        True where a line without a positive one is as if it were not there.
+        """
+
+    @property
     def fingerprint(self) -> str:
         """Of everything that decides what is released, besides the data and the source."""
 
-    def event(self, source: Source) -> Event:
-        """The record of releasing one person: nobody loses more than it says."""
+    def event(self, source: Source, people: int | None = None) -> Event:
+        """The record of releasing so many people: nobody loses more than it says."""
 
     def payer(self, person: str) -> Payer:
         """Whose account is charged: the same for everybody, but for their name."""

@@ -27,6 +27,7 @@ from reticent.data.graphs import Graph
 from reticent.errors import require
 from reticent.rational import whole
 from reticent.tasks import centrality_kernels as kernels
+from reticent.tasks.scattering import Scatter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 Progress: TypeAlias = Callable[[float], object]
 """Told the share of the work that is done, from 0 to 1, in the thread of the caller."""
 
+SCATTERED = 64
+"""Parts that the nodes are dealt out to where several machines work."""
 _PARTS = 256
 _LEAST_WORK = 1 << 15  # entries read; less is not worth a thread
 
@@ -94,6 +97,20 @@ def shares(graph: Graph, count: int) -> list[NDArray[np.int64]]:
     ranked = _Ranked.of(graph)
     heavy = np.argsort(-ranked.work[ranked.ranks], kind="stable")
     return [heavy[at::count] for at in range(count)]
+
+
+def scattered_betweenness(graph: Graph, scatter: Scatter) -> NDArray[np.float64]:
+    """EBC of each node, a share of the nodes in each part; the whole graph goes to every one."""
+    values = np.full(graph.size, np.nan)
+    bare = Graph(graph.indptr, graph.neighbours)
+    for nodes, own in scatter(_share, bare, SCATTERED):
+        values[nodes] = own
+    return values
+
+
+def _share(graph: Graph, part: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    nodes = shares(graph, SCATTERED)[part]
+    return nodes, betweenness_of(graph, nodes, threads=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

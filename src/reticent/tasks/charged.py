@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from reticent.amounts import show_nano
@@ -49,6 +49,11 @@ class Payer:
     what: str = OVERALL
     limit: int | None = None
     renews: Renewal = "never"
+
+    def up_to(self, limit: int | None) -> Payer:
+        """The same, and no more than ``limit`` nano-epsilon in all, if there is one."""
+        limits = [most for most in (self.limit, limit) if most is not None]
+        return replace(self, limit=min(limits, default=None))
 
     def charge(self, nano: int) -> Charge:
         """To be charged this amount."""

@@ -59,7 +59,8 @@ class Point:
 class Curves:
     """Some ways, each measured at several x; ``runs`` 0 is computed exactly.
 
-    ``reference`` is a value that depends on no x, as that without privacy.
+    ``reference`` is a value that depends on no x, as that without privacy. ``share`` says that
+    values are shares of 1; ``notes`` are for a reader, besides.
 
     >>> points = [Point(way="a", x=1.0, value=3.0), Point(way="b", x=1.0, value=2.0)]
     >>> curves = Curves(what="a sum", x="epsilon", y="error", better="lower", rows=points)
@@ -76,6 +77,8 @@ class Curves:
     reference: float | None = None
     reference_name: str = ""
     more: Mapping[str, Any] = field(default_factory=dict)
+    share: bool = False
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", tuple(self.rows))
@@ -120,11 +123,20 @@ class Curves:
         }
 
 
+def amount(value: float) -> str:
+    """Four digits, written out unless it is very large or small.
+
+    >>> amount(76951.2), amount(0.0123456)
+    ('76,950', '0.01235')
+    """
+    return f"{float(f'{value:.4g}'):,.12g}"
+
+
 def chosen_ways(known: Iterable[str], asked: Collection[str] | None) -> tuple[str, ...]:
     """The ways that are asked for, in the order in which they are known; None asks for all."""
     names = tuple(known)
     for way in asked or ():
-        require(way in names, "way", way, f"one of {', '.join(names)}")
+        require(way in names, "method", way, f"one of {', '.join(names)}")
     return names if asked is None else tuple(name for name in names if name in asked)
 
 

@@ -12,11 +12,13 @@ read, and there is nothing to draw. Every way keeps both kinds of budgets.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reticent.amounts import show_up
 from reticent.data.catalogue import Catalogue
 from reticent.mechanisms.multilevel import MultiLevel
 from reticent.mechanisms.multilevel_plan import Goal, HistogramPlan, plan_histogram
@@ -68,14 +70,14 @@ def histogram_curves(
         for way in asked:
             error = mean_error(_shared(made, way), plan)
             rows.append(Point(way=way, x=float(epsilon), value=error))
-    whole = MultiLevel(plan.mechanism.exposure, _full(plan))
+    least = mean_error(MultiLevel(plan.mechanism.exposure, _full(plan)), plan)
     return Curves(
         what=f"a histogram of {len(plan.attributes)} attributes",
         x="epsilon",
         y=MEASURED[plan.goal],
         better="lower",
         rows=rows,
-        reference=mean_error(whole, plan),
+        reference=least,
         reference_name="whole attribute budgets",
         more={
             "goal": plan.goal,
@@ -83,7 +85,34 @@ def histogram_curves(
             "chosen": float(plan.epsilon),
             "attributes": list(plan.attributes),
         },
+        notes=(
+            *(f"{way}: {SAID[way]}" for way in asked),
+            "every attribute gets its whole budget from epsilon "
+            f"{show_up(float(plan.threshold))} on",
+        ),
     )
+
+
+def alike_curves(
+    catalogue: Catalogue,
+    plans: Sequence[HistogramPlan],
+    *,
+    ways: Collection[str] | None = None,
+    progress: Progress | None = None,
+) -> Curves:
+    """The same where every attribute may lose what all may lose together: a plan for each budget.
+
+    >>> films = Catalogue.of([[1, 1], [0, 1]], attributes=("Crime", "Drama"))
+    >>> plans = [plan_histogram(films, budgets={"Crime": e, "Drama": e}, epsilon=e) for e in (1, 2)]
+    >>> [round(row.value, 1) for row in alike_curves(films, plans, ways=[BEST, ADDED]).rows]
+    [6.8, 7.8, 1.8, 1.8]
+    """
+    given: dict[str, Any] = {"ways": ways, "progress": progress}
+    found = [histogram_curves(catalogue, one, epsilons=[one.epsilon], **given) for one in plans]
+    rows = [row for one in found for row in one.rows]
+    more = {name: found[0].more[name] for name in ("goal", "attributes")}
+    bare: dict[str, Any] = {"reference": None, "reference_name": "", "more": more}
+    return replace(found[0], rows=rows, notes=found[0].notes[:-1], **bare)
 
 
 def mean_error(mechanism: MultiLevel, plan: HistogramPlan) -> float:

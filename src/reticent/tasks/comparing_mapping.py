@@ -9,11 +9,11 @@ Leaks are those of the counted law of the people at hand: computed, not drawn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 
 from reticent.errors import require
-from reticent.optim.mapping import Problem
-from reticent.optim.mapping import Progress as Steps
+from reticent.optim.mapping import Problem, Solution, Step
 from reticent.optim.mapping_baselines import (
     MOST_PERFECT,
     exponential_at,
@@ -25,13 +25,19 @@ from reticent.tasks.comparing import Curves, Point, Progress, chosen_ways
 from reticent.tasks.leakage import BITS
 from reticent.tasks.learning import trade_off
 from reticent.tasks.recoding import Alphabet, Measure
+from reticent.tasks.training import CROWD, UNIQUE
 
-LEAST, EXPONENTIAL, RESPONSE = "least leak", "exponential mechanism", "randomised response"
-PERFECT = "nothing told"
+LEAST, EXPONENTIAL, RESPONSE = "least-leak", "exponential", "randomised-response"
+PERFECT = "nothing-told"
 WAYS = (LEAST, EXPONENTIAL, RESPONSE, PERFECT)
 MOST_COMPARED = 3000  # profiles up to which mappings of each into each are tried
 _POINTS = 8  # steps from nothing changed to as much as nothing told needs
 _USUAL_MOST = 0.2  # where that is not known
+_MANY = (
+    "nearly everybody has a profile of their own: bins puts numbers into ranges, public takes "
+    "fewer columns, columns says which one names people"
+)
+_STOPPED = "the search was stopped: the least leaks are those of the best mappings so far"
 
 
 def mapping_curves(
@@ -41,13 +47,13 @@ def mapping_curves(
     secret: str,
     distortions: Sequence[Number] | None = None,
     ways: Collection[str] | None = None,
-    steps: Steps | None = None,
+    seconds: float = math.inf,
     progress: Progress | None = None,
 ) -> Curves:
     """What each mapping tells about the secret, in bits, at each distortion.
 
-    "nothing told" is one mapping, with the distortion that it needs; without ``distortions`` others
-    are tried up to it. ``steps`` watches the search for the least leak.
+    "nothing-told" is one mapping, with the distortion that it needs; without ``distortions`` others
+    are tried up to it. After ``seconds`` the least leaks are those of the best mappings so far.
     """
     alphabet = alphabet.distinct()
     size = len(alphabet.profiles)
@@ -59,8 +65,11 @@ def mapping_curves(
     most = _USUAL_MOST if perfect is None else perfect.distortion
     deltas = _deltas(distortions, most, problem.distance.largest)
     rows: list[Point] = []
+    stopped = False
     if LEAST in asked:
-        rows += _least(alphabet, measure, deltas, steps)
+        found = _searched(alphabet, measure, deltas, seconds, progress)
+        stopped = any(one.interrupted for one in found)
+        rows += [_least(delta, one) for delta, one in zip(deltas, found, strict=True)]
     for way, tried in ((EXPONENTIAL, _exponential), (RESPONSE, _response)):
         for delta in deltas if way in asked else ():
             if progress is not None:
@@ -86,7 +95,21 @@ def mapping_curves(
             "people": int(alphabet.counts.sum()),
             "unit_of_distortion": measure.unit,
         },
+        notes=(
+            f"{size:,} profiles of {int(alphabet.counts.sum()):,} people; distortion is the "
+            f"{measure.unit}",
+            "in brackets: no mapping of this distortion tells less",
+            *_left_out(ways, known),
+            *((_MANY,) if size > UNIQUE * alphabet.counts.sum() > UNIQUE * CROWD else ()),
+            *((_STOPPED,) if stopped else ()),
+        ),
     )
+
+
+def _left_out(ways: Collection[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    """What there are too many profiles for, if nobody chose."""
+    left = ", ".join(way for way in WAYS if way not in known)
+    return (f"left out, as there are too many profiles: {left}",) if left and ways is None else ()
 
 
 def _fits(way: str, size: int) -> bool:
@@ -98,25 +121,33 @@ def _fits(way: str, size: int) -> bool:
 def _deltas(asked: Sequence[Number] | None, most: float, largest: float) -> list[float]:
     if asked is None:
         return [most * step / _POINTS for step in range(_POINTS + 1)] if most > 0 else [0.0]
-    found = sorted({float(rational(value, "distortion")) for value in asked})
+    found = sorted({float(rational(value, "delta")) for value in asked})
     good = found[:1] >= [0.0] and found[-1:] <= [largest]
-    require(good, "distortion", "other", f"from 0 to {largest:g}, the largest distance")
+    require(good, "delta", "other", f"from 0 to {largest:g}, the largest distance")
     return found
 
 
-def _least(
-    alphabet: Alphabet, measure: Measure, deltas: Sequence[float], steps: Steps | None
-) -> list[Point]:
+def _searched(
+    alphabet: Alphabet,
+    measure: Measure,
+    deltas: Sequence[float],
+    seconds: float,
+    progress: Progress | None,
+) -> list[Solution]:
+    def step(found: Step) -> None:
+        if progress is not None:
+            told, least = found.leak * BITS, found.bound * BITS
+            progress(f"{told:.4g} bits, at least {least:.4g}")
+
+    return trade_off(alphabet, deltas, measure=measure, seconds=seconds, progress=step)
+
+
+def _least(delta: float, found: Solution) -> Point:
     """The least leak and what proves that there is none much lower. Theorem 2."""
-    rows = []
-    for delta, found in zip(
-        deltas, trade_off(alphabet, deltas, measure=measure, progress=steps), strict=True
-    ):
-        told = max(found.leak, 0.0) * BITS
-        bound = min(max(found.bound, 0.0) * BITS, told)
-        more = {"distortion": found.distortion, "bound": bound, "worst_case_epsilon": None}
-        rows.append(Point(way=LEAST, x=delta, value=told, more=more))
-    return rows
+    told = max(found.leak, 0.0) * BITS
+    bound = min(max(found.bound, 0.0) * BITS, told)
+    more = {"distortion": found.distortion, "bound": bound, "worst_case_epsilon": None}
+    return Point(way=LEAST, x=delta, value=told, more=more)
 
 
 def _exponential(problem: Problem, delta: float) -> tuple[float, float, float | None]:

@@ -1,7 +1,8 @@
 """Ways to find neighbours at one loss to all others together, by how good the neighbours are.
 
 Theory    docs/theory/blip.md, Theorem 2 (sketches); docs/theory/similarity.md, Theorem 3 (pairs);
-          docs/theory/recommendation.md, Theorem 2 (the strictest weight), "Measures"
+          docs/theory/recommendation.md, Theorem 2 (the strictest weight), "Measures";
+          docs/theory/clustering.md, Theorem 2 (a cap on meetings)
 Notation  eps = what an item of weight 1 loses to all others together, v = weight
 Not here  the mechanisms (blip.py, similarity.py), the measure (metrics.py).
 
@@ -23,6 +24,7 @@ from reticent.errors import require
 from reticent.noise import Source
 from reticent.rational import Number, budget, whole
 from reticent.tasks.blip import Blip
+from reticent.tasks.clustering import Gossip
 from reticent.tasks.comparing import SHARE, Curves, Point, Progress, chosen_ways, paired, seeds
 from reticent.tasks.metrics import Mean, hold_out, recall
 from reticent.tasks.similarity import Similarity
@@ -33,11 +35,16 @@ if TYPE_CHECKING:
     Reals: TypeAlias = NDArray[np.float64]
     Peers: TypeAlias = NDArray[Any]
 
-SKETCHES, STRICT_SKETCHES = "sketches", "sketches, strictest weight"
-PAIRS, STRICT_PAIRS = "pairs", "pairs, strictest weight"
-WAYS = (SKETCHES, STRICT_SKETCHES, PAIRS, STRICT_PAIRS)
+SKETCHES, STRICT_SKETCHES = "sketches", "sketches-strictest"
+PAIRS, STRICT_PAIRS = "direct", "direct-strictest"
+GOSSIP = "gossip"
+WAYS = (SKETCHES, STRICT_SKETCHES, PAIRS, STRICT_PAIRS, GOSSIP)
 EVERYBODY = "everybody"
 FULL, LESS, WITHHELD = "all at full weight", "some at less", "some withheld"
+_NOTES = (
+    "all methods lose the same to all others together",
+    "strictest: weights are put aside, and everybody gets what the strictest item allows",
+)
 _NO_NOISE = 10**6  # an epsilon at which no noise is left
 
 
@@ -45,12 +52,14 @@ _NO_NOISE = 10**6  # an epsilon at which no noise is left
 class Search:
     """What is looked for: ``k`` neighbours, with sketches for profiles of about ``profile_size``.
 
-    ``held_out`` is the share of entries that neighbours have to supply.
+    ``held_out`` is the share of entries that neighbours have to supply, ``max_contacts`` how many
+    others one may meet in gossip: 2 k, unless it is given.
     """
 
     k: int = 10
     profile_size: int = 100
     held_out: Number = Fraction(1, 10)
+    max_contacts: int | None = None
 
     def __post_init__(self) -> None:
         whole(self.k, "k", least=1)
@@ -63,6 +72,8 @@ class Search:
             train, epsilon = without_weights(train), epsilon * least
         if way in (SKETCHES, STRICT_SKETCHES):
             return self._sketched(train, epsilon, source)
+        if way == GOSSIP:
+            return self._met(train, epsilon, source)
         similarity = pairs_at(epsilon, len(train))
         return similarity.neighbours(train, self._most(train), source=source).peers
 
@@ -78,6 +89,17 @@ class Search:
     def _sketched(self, train: Profiles, epsilon: Fraction, source: Source) -> Peers:
         blip = Blip.fitted(epsilon=epsilon, profile_size=self.profile_size)
         return blip.publish(train, source).nearest(self._most(train)).peers
+
+    def _met(self, train: Profiles, epsilon: Fraction, source: Source) -> Peers:
+        """The best of those whom one meets: a size and each of them share the budget."""
+        k = self._most(train)
+        gossip = Gossip(
+            similarity=Similarity(epsilon=epsilon),
+            k=k,
+            total_epsilon=epsilon,
+            max_contacts=self.max_contacts or 2 * self.k,
+        )
+        return gossip.cluster(train, source=source).peers
 
 
 def neighbour_curves(
@@ -150,6 +172,8 @@ def _curves(
         reference=known.value,
         reference_name="without privacy",
         more={"people": len(profiles), "k": search.k, "groups": by_group},
+        share=True,
+        notes=_NOTES,
     )
 
 

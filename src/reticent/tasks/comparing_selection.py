@@ -1,4 +1,4 @@
-"""Ways to choose nodes or a person, by budget, on public or made-up data.
+"""Ways to choose nodes, a person or a number, by budget, on public or made-up data.
 
 Theory    docs/theory/dampening.md, docs/theory/percentile.md, Theorem 1
 Notation  as in mechanisms/comparison.py
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,8 @@ import numpy as np
 from reticent.data.graphs import Graph
 from reticent.mechanisms.comparison import Compared, compare
 from reticent.mechanisms.comparison import ways as ways_of
+from reticent.mechanisms.exponential import Exponential
+from reticent.mechanisms.permute_and_flip import PermuteAndFlip
 from reticent.mechanisms.top_dampened import TopDampened
 from reticent.noise import Source
 from reticent.rational import Number, budget, positive
@@ -26,13 +29,17 @@ from reticent.tasks.comparing import Curves, Point, Progress, chosen_ways, seeds
 from reticent.tasks.influence import Influence
 from reticent.tasks.percentile import (
     expected_error,
+    expected_quantile_error,
     percentile_mechanism,
     percentile_scored,
+    quantile_mechanism,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+QUANTILE_WAYS = (Exponential.name, PermuteAndFlip.name)
+"""The first is what a release does."""
 DEGREE = "degree"
 """What other ways must beat: nodes of highest degree, which is as sensitive everywhere."""
 
@@ -94,6 +101,7 @@ def influencer_curves(
             "within": influence.within,
             "chance": influence.k / graph.size,
         },
+        share=True,
     )
 
 
@@ -145,6 +153,48 @@ def percentile_curves(
         reference=_at_random(held, p, float(most)),
         reference_name="a person at random",
         more={"p": p, "people": len(held), "upper": float(most)},
+    )
+
+
+def quantile_curves(
+    values: ArrayLike,
+    q: Fraction,
+    *,
+    lower: Number,
+    upper: Number,
+    step: Number,
+    epsilons: Sequence[Number],
+    ways: Collection[str] | None = None,
+    progress: Progress | None = None,
+) -> Curves:
+    """By how much a number near a quantile is expected to be off, from the law of each choice.
+
+    >>> given = {"lower": 0, "upper": 100, "step": 1, "epsilons": [4]}
+    >>> curves = quantile_curves([10, 20, 30, 40, 90], Fraction(1, 2), **given)
+    >>> [round(curves.at(way, 4).value, 1) for way in QUANTILE_WAYS]
+    [10.8, 10.1]
+    """
+    asked = chosen_ways(QUANTILE_WAYS, ways)
+    grid: dict[str, Any] = {"lower": lower, "upper": upper, "step": step}
+    rows = []
+    for epsilon in sorted({budget(epsilon, "epsilon") for epsilon in epsilons}):
+        one = quantile_mechanism(epsilon, **grid)
+        own = {name: getattr(one, name) for name in ("candidates", "sensitivity", "unit")}
+        for way in asked:
+            if progress is not None:
+                progress(f"{way} at epsilon {float(epsilon):g}")
+            law = one if way == one.name else PermuteAndFlip(epsilon=epsilon, **own)
+            error = expected_quantile_error(values, q, **grid, mechanism=law)
+            more = {"epsilon": float(epsilon), "rank": error.rank}
+            rows.append(Point(way=way, x=float(epsilon), value=error.value, more=more))
+    people = len(np.asarray(values))
+    return Curves(
+        what=f"a number near the {float(q):.12g} quantile of {people:,} values",
+        x="epsilon",
+        y="expected absolute error in value",
+        better="lower",
+        rows=rows,
+        more={"q": float(q), "people": people, "step": float(Fraction(step))},
     )
 
 

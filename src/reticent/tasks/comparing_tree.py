@@ -55,21 +55,25 @@ class Grower:
         return declared.mechanism(epsilon=epsilon, depth=self.depth, **self.options)
 
 
-def growers(declared: Declared, *, depth: int | None = None) -> list[Grower]:
-    """Every way that goes with what is declared, at one depth; weights rule out two of them."""
+def growers(
+    declared: Declared, *, depth: int | None = None, common: Mapping[str, Any] | None = None
+) -> list[Grower]:
+    """Every way that goes with what is declared, at one depth; weights rule out two of them.
+
+    ``common`` are options of ``PrivateTree`` that all of them share.
+    """
     weighted = declared.weights is not None
     return [
-        Grower(name, depth, options)
+        Grower(name, depth, {**(common or {}), **options})
         for name, options in WAYS.items()
         if not (weighted and "scores" in options)
     ]
 
 
-def by_depth(depths: Sequence[int], way: str = "permute-and-flip") -> list[Grower]:
+def by_depth(depths: Sequence[int], one: Grower) -> list[Grower]:
     """One way at several depths, and at the depth that goes by the budget."""
-    require(way in WAYS, "way", way, f"one of {', '.join(WAYS)}")
-    fixed = [Grower(f"depth {depth}", depth, WAYS[way]) for depth in dict.fromkeys(depths)]
-    return [*fixed, Grower("depth by budget", None, WAYS[way])]
+    fixed = [Grower(f"depth {depth}", depth, one.options) for depth in dict.fromkeys(depths)]
+    return [*fixed, Grower("depth by budget", None, one.options)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,6 +157,8 @@ def tree_curves(
             "held_out": float(share),
             "majority": rows.majority,
         },
+        share=True,
+        notes=(f"always the commonest class: {100 * rows.majority:.1f} %",),
     )
 
 

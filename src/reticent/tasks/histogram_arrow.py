@@ -69,6 +69,7 @@ class HistogramBatches:
     own: tuple[str, ...] = ()
     person: str = PERSON
     items: str = ITEMS
+    own_weights: str = "weights"  # the column, if it is one of ``own``
 
     @classmethod
     def of(
@@ -82,6 +83,7 @@ class HistogramBatches:
         own: tuple[str, ...] = (),
         person: str = PERSON,
         items: str = ITEMS,
+        own_weights: str = "weights",
     ) -> HistogramBatches:
         """Planned once, from public things only."""
         known = set(own) <= set(OWN)
@@ -102,12 +104,19 @@ class HistogramBatches:
             named = preferences.weights(catalogue.items, provider=provider)
             weights = np.array([float(weight) for weight in named])
         account = payer_of("anybody", preferences, provider)
-        return cls(task, plan, account, grant.fingerprint, weights, own, person, items)
+        columns = (person, items, own_weights)
+        return cls(task, plan, account, grant.fingerprint, weights, own, *columns)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Who, what they have, and what they set themselves."""
-        return (self.person, self.items, *self.own)
+        own = (self.own_weights if name == "weights" else name for name in self.own)
+        return (self.person, self.items, *own)
+
+    @property
+    def numbers(self) -> dict[str, bool]:
+        """Weights: an item of weight 0 is not there."""
+        return {self.own_weights: True} if "weights" in self.own else {}
 
     @cached_property
     def fingerprint(self) -> str:
@@ -119,7 +128,7 @@ class HistogramBatches:
                 [plain(budget) for budget in self.plan.budgets],
                 plain(self.plan.epsilon),
                 self.plan.goal,
-                [self.terms, self.account.provider, *self.own, self.person, self.items],
+                [self.terms, self.account.provider, *self.own, *self.columns],
                 list(catalogue.items),
             ]
         )
@@ -130,7 +139,7 @@ class HistogramBatches:
             digest.update(self.weights.astype("<f8").tobytes())
         return digest.hexdigest()
 
-    def event(self, source: Source) -> Event:
+    def event(self, source: Source, people: int | None = None) -> Event:
         """What one person loses at most: with budgets of their own, all that these may be."""
         if not {"epsilon", "budgets"} & set(self.own):
             return self.plan.mechanism.event(source)
@@ -191,7 +200,7 @@ class HistogramBatches:
                 [[None] * len(self.plan.attributes)] * count, pa.list_(pa.float64())
             ),
         }
-        own = {name: limits[name] for name in self.own}
+        own = {column: limits[n] for n, column in zip(self.own, self.columns[2:], strict=True)}
         return pa.record_batch({self.person: people, self.items: nothing, **own})
 
     def _made(self, people: Any, released: ManyHistograms, *, alike: bool = True) -> Any:
@@ -273,7 +282,7 @@ class HistogramBatches:
         allowed = np.asarray(np.where(items >= 0, self.weights[items.clip(min=0)], 0.0))
         if "weights" not in self.own:
             return allowed
-        cuts, own = _lists(batch, "weights")
+        cuts, own = _lists(batch, self.own_weights)
         same = np.array_equal(cuts, offsets)
         require(same, "weights", "lists of other lengths", "lists as long as items")
         lists = np.nan_to_num(_numbers(own, "weights"), nan=0.0)

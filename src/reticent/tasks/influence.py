@@ -29,7 +29,14 @@ from reticent.mechanisms.local_sensitivity import WIDENED, LocalSensitivity, Tab
 from reticent.mechanisms.top_dampened import TopDampened, usual_test
 from reticent.noise import Grid, Source
 from reticent.rational import Number, positive, whole
-from reticent.tasks.centrality import Progress, degree, egocentric_betweenness, triangles
+from reticent.tasks.centrality import (
+    Progress,
+    degree,
+    egocentric_betweenness,
+    scattered_betweenness,
+    triangles,
+)
+from reticent.tasks.scattering import Scatter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -189,7 +196,12 @@ class Influence:
             return _ego_moves(self.bound, steps)
         return Fraction(1 if self.centrality == "degree" else self.bound), Fraction(1)
 
-    def scored(self, graph: Graph, progress: Progress | None = None) -> Scored:
+    def scored(
+        self,
+        graph: Graph,
+        progress: Progress | None = None,
+        scatter: Scatter | None = None,
+    ) -> Scored:
         """Centralities and their local sensitivities; private."""
         kind = type(graph).__name__
         require(isinstance(graph, Graph), "graph", kind, "a Graph: see of_edges, of_networkx")
@@ -199,7 +211,11 @@ class Influence:
             return Scored(degree(used), Tabled.of(np.ones(self.nodes)))
         degrees = np.minimum(used.degrees, self.bound)
         if self.centrality == "ebc":
-            values = egocentric_betweenness(used, progress=progress)
+            values = (
+                egocentric_betweenness(used, progress=progress)
+                if scatter is None
+                else scattered_betweenness(used, scatter)
+            )
             return Scored(values, EgoSensitivity(degrees, self.bound))
         return Scored(triangles(used, progress=progress), TriangleSensitivity(degrees, self.bound))
 

@@ -21,7 +21,7 @@ from reticent.mechanisms.mapping import ProfileMapping
 from reticent.mechanisms.mapping_law import MappingLaw
 from reticent.noise import Source
 from reticent.optim.distances import Distance
-from reticent.optim.mapping import Channel, Problem, Progress, Solution
+from reticent.optim.mapping import Channel, Problem, Progress, Solution, Step
 from reticent.optim.mapping_baselines import MOST_PERFECT, perfect_privacy
 from reticent.optim.mapping_newton import solve_mapping
 from reticent.tasks.leakage import BITS, each_secret, leaks
@@ -165,17 +165,27 @@ def trade_off(
     *,
     measure: Measure | None = None,
     relative_gap: float = 1e-3,
+    seconds: float = math.inf,
     progress: Progress | None = None,
 ) -> list[Solution]:
-    """The least leak at each of several distortions, each search starting where the last ended."""
+    """The least leak at each of several distortions, each search starting where the last ended.
+
+    After ``seconds``, or once one is interrupted, all that follow end with their first step.
+    """
     distance = (Measure() if measure is None else measure).distance(alphabet.profiles)
     found: list[Solution] = []
+    began = time.monotonic()
+
+    def watch(step: Step) -> None:
+        if time.monotonic() - began > seconds or (found and found[-1].interrupted):
+            raise KeyboardInterrupt
+        if progress is not None:
+            progress(step)
+
     for delta in deltas:
         problem = Problem.of(alphabet.joint, distance, delta)
         start = found[-1].state if found else None
-        found.append(
-            solve_mapping(problem, relative_gap=relative_gap, start=start, progress=progress)
-        )
+        found.append(solve_mapping(problem, relative_gap=relative_gap, start=start, progress=watch))
     return found
 
 

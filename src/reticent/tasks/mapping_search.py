@@ -143,7 +143,7 @@ class MappingSearch(Mechanism[LearntMapping]):
         from reticent.tasks.learning import learn_mapping
         from reticent.tasks.learnt_mapping import tested
 
-        whole, limits = Alphabet.of(data.profiles, data.secrets), self.limits
+        whole, limits = data.alphabet, self.limits
         learnt = learn_mapping(
             self.fitting(whole),
             limits,

@@ -25,6 +25,7 @@ from reticent.mechanisms.dampening import Dampened, Law, Scored, Shift
 from reticent.mechanisms.exponential import Exponential
 from reticent.mechanisms.local_sensitivity import WIDENED, LocalSensitivity
 from reticent.mechanisms.reading import read_reals
+from reticent.mechanisms.selection import Selection
 from reticent.mechanisms.selection_laws import chances_of
 from reticent.noise import Grid, Source
 from reticent.rational import Number, positive
@@ -193,10 +194,35 @@ def quantile(
     these miss the rank that is asked for; one value replaced moves it by at most one.
     """
     mechanism = quantile_mechanism(epsilon, lower=lower, upper=upper, step=step)
+    missed, _ = _missed(values, p, lower, upper, step, mechanism.candidates)
+    return mechanism.release(-missed, source)
+
+
+def _missed(
+    values: ArrayLike, p: Rank, lower: Number, upper: Number, step: Number, points: int
+) -> tuple[Reals, float]:
+    """By how many people each point misses the rank, and the true value above lower."""
     low, high = float(Fraction(lower)), float(Fraction(upper))
     above = read_reals(values, _size(values)) - low
-    x, _, k = _sorted(above, p, high - low)
-    ends = np.arange(mechanism.candidates) * float(Fraction(step))
-    below = np.append(np.searchsorted(np.sort(x), ends, side="left"), len(x))
+    x, order, k = _sorted(above, p, high - low)
+    ends = np.arange(points) * float(Fraction(step))
+    below = np.append(np.searchsorted(x[order], ends, side="left"), len(x))
     missed = np.maximum(below[:-1] - k, k + 1 - below[1:]).clip(min=0)
-    return mechanism.release(-missed.astype(np.float64), source)
+    return missed.astype(np.float64), float(x[order[k]])
+
+
+def expected_quantile_error(
+    values: ArrayLike,
+    p: Rank,
+    *,
+    lower: Number,
+    upper: Number,
+    step: Number,
+    mechanism: Selection,
+) -> ExpectedError:
+    """What to expect of a quantile on public or synthetic data, from the law of the choice."""
+    missed, true = _missed(values, p, lower, upper, step, mechanism.candidates)
+    rate = mechanism.rate / mechanism.grid.step  # of one person missed
+    chances = chances_of(-missed.astype(np.int64), rate, mechanism.name)
+    ends = np.arange(mechanism.candidates) * float(Fraction(step))
+    return ExpectedError(float(chances @ np.abs(ends - true)), float(chances @ missed))

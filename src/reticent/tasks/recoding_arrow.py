@@ -41,8 +41,7 @@ _READ = 1 << 14  # cells of a column that are remembered as the mapping reads th
 class ProfileBatches:
     """What a provider gets of many people through one mapping.
 
-    Text leaves as a dictionary and its codes, which is what Parquet holds; with ``coded`` false as
-    plain text, for readers of Arrow that know no dictionaries.
+    Text leaves as a dictionary and its codes, which is what Parquet holds.
 
     >>> import pyarrow as pa
     >>> from reticent.tasks.learning import Limits, learn_mapping
@@ -59,7 +58,6 @@ class ProfileBatches:
     recoding: Recoding
     person: str = PERSON
     provider: str = ANYONE
-    coded: bool = True
 
     def __post_init__(self) -> None:
         free = not {self.person, PERSON} & set(self.recoding.columns)
@@ -74,13 +72,18 @@ class ProfileBatches:
         """What is read of the input."""
         return (self.person, *self.recoding.columns)
 
+    @property
+    def numbers(self) -> dict[str, bool]:
+        """None: a mapping reads all cells as text."""
+        return {}
+
     @cached_property
     def fingerprint(self) -> str:
         """Of the mapping, the provider and the column that names people."""
         told = canonical([self.recoding.fingerprint, self.provider, self.person])
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def event(self, source: Source) -> Event:
+    def event(self, source: Source, people: int | None = None) -> Event:
         """One draw through the mapping."""
         return self.recoding.mechanism.event(source)
 
@@ -100,7 +103,8 @@ class ProfileBatches:
 
     def absent(self, people: Any) -> Any:
         """Refused: who has no row has no profile that a mapping could change."""
-        raise ParameterError("people", "left out where profiles are released", "declared")
+        rule = "people of the table: who has no line there has no profile to release"
+        raise ParameterError("person", rule, "another")
 
     def places(self, batch: Any) -> NDArray[np.int64]:
         """The profile that each row stands for, or -1 where it is withheld."""
@@ -152,7 +156,7 @@ class ProfileBatches:
     def _made(self) -> list[_Made]:
         known = self.recoding.alphabet
         return [
-            _Made.of(list(cells), codes, coded=self.coded)
+            _Made.of(list(cells), codes)
             for cells, codes in zip(known.cells, known.codes.T, strict=True)
         ]
 
@@ -164,10 +168,9 @@ class _Made:
     cells: NDArray[Any]  # of each profile: a number, or the place of a text
     there: NDArray[np.bool_]
     texts: Any = None
-    coded: bool = True
 
     @classmethod
-    def of(cls, values: Sequence[Any], codes: NDArray[np.int64], *, coded: bool) -> _Made:
+    def of(cls, values: Sequence[Any], codes: NDArray[np.int64]) -> _Made:
         """Numbers where all values are; else text."""
         values = [value.item() if isinstance(value, np.generic) else value for value in values]
         missing = np.array([value is None for value in values])
@@ -180,7 +183,7 @@ class _Made:
         renamed = np.cumsum(~missing) - 1
         index = np.min_scalar_type(-max(len(held), 1))
         texts = arrow().array([str(value) for value in held], arrow().string())
-        return cls(np.append(renamed[codes], 0).clip(min=0).astype(index), there, texts, coded)
+        return cls(np.append(renamed[codes], 0).clip(min=0).astype(index), there, texts)
 
     def taken(self, drawn: NDArray[np.int64], gaps: bool) -> Any:
         """The cells of drawn profiles; with ``gaps`` some are withheld."""
@@ -189,9 +192,7 @@ class _Made:
         cells = pa.array(self.cells[drawn], mask=None if whole else ~self.there[drawn])
         if self.texts is None:
             return cells
-        if self.coded:
-            return pa.DictionaryArray.from_arrays(cells, self.texts, safe=False)
-        return self.texts.take(cells)
+        return pa.DictionaryArray.from_arrays(cells, self.texts, safe=False)
 
 
 def _kind(held: Sequence[Any]) -> type[Any] | None:

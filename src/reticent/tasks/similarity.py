@@ -31,7 +31,8 @@ from reticent.mechanisms.base import Mechanism, Release
 from reticent.noise import LARGEST_SCALE, PairNoise, Source, discrete_laplace
 from reticent.rational import Number, budget, rational, whole
 from reticent.tasks import kernels
-from reticent.tasks.neighbours import nearest_between
+from reticent.tasks.neighbours import BLOCK_ROWS, merge_nearest, nearest_between
+from reticent.tasks.scattering import Scatter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 Measure: TypeAlias = Literal["overlap", "cosine", "jaccard"]
 Norms: TypeAlias = Literal["private", "public", "none"]
 Weighting: TypeAlias = Literal["min", "product"]
+SCATTERED_ROWS = 4 * BLOCK_ROWS
+"""People of a part where several machines make lists: whole blocks, each with its own stream."""
 _MEASURES = {"overlap": kernels.OVERLAP, "cosine": kernels.COSINE, "jaccard": kernels.JACCARD}
 
 
@@ -232,24 +235,32 @@ class Similarity:
         source: Source,
         threads: int | None = None,
         progress: Callable[[int, int], None] | None = None,
+        scatter: Scatter | None = None,
     ) -> Neighbours:
         """For each person the k most similar others by noisy scores; everybody is compared.
 
-        On as many threads as there are processors unless ``threads`` says so; a seeded source gives
-        the same lists on any number of them.
+        On as many threads as there are processors unless ``threads`` says so, or elsewhere by
+        ``scatter``; a seeded source gives the same lists, unless peers come some at a time.
         """
         whole(k, "k", least=1)
         everybody = range(len(profiles))
-        peers, scores = self.neighbours_between(
-            profiles,
-            min(k, max(len(profiles) - 1, 1)),
-            rows=everybody,
-            peers=everybody,
-            norms=self.release_norms(profiles, source),
-            source=source.child(f"neighbours {source.bits(128)}"),
-            threads=threads,
-            progress=progress,
-        )
+        places = min(k, max(len(profiles) - 1, 1))
+        norms = self.release_norms(profiles, source)
+        own = source.child(f"neighbours {source.bits(128)}")
+        if scatter is None:
+            peers, scores = self.neighbours_between(
+                profiles,
+                places,
+                rows=everybody,
+                peers=everybody,
+                norms=norms,
+                source=own,
+                threads=threads,
+                progress=progress,
+            )
+        else:
+            work = _Lists(self, places, norms, own, SCATTERED_ROWS, scatter.peers_at_once)
+            peers, scores = work.scattered(profiles, scatter)
         event = self.neighbours_event(len(profiles), k, private=source.private and profiles.private)
         return Neighbours(peers, scores, event, self)
 
@@ -310,6 +321,42 @@ def _state(profiles: Profiles) -> Iterator[bytes]:
     starts = np.concatenate([[0], np.cumsum(counts)])[profiles.indptr]
     for part in (starts, profiles.indices[counts], profiles.weights[counts]):
         yield np.ascontiguousarray(part, dtype="<i8").tobytes()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Lists:
+    """The lists of some people, made where their part of the work is."""
+
+    similarity: Similarity
+    k: int
+    norms: NDArray[np.float64]
+    source: Source
+    rows: int
+    at_once: int | None
+
+    def scattered(self, profiles: Profiles, scatter: Scatter) -> tuple[Any, Any]:
+        """Everybody's lists: whole blocks of people in each part."""
+        parts = max(-(-len(profiles) // self.rows), 1)
+        peers, scores = zip(*scatter(self.part, profiles, parts), strict=True)
+        return np.concatenate(peers), np.concatenate(scores)
+
+    def part(self, profiles: Profiles, part: int) -> tuple[Any, Any]:
+        """Those of one part, in its own process."""
+        count, step = len(profiles), self.at_once or max(len(profiles), 1)
+        rows = range(part * self.rows, min((part + 1) * self.rows, count))
+        lists = [
+            self.similarity.neighbours_between(
+                profiles,
+                self.k,
+                rows=rows,
+                peers=range(at, min(at + step, count)),
+                norms=self.norms,
+                source=self.source,
+                threads=1,
+            )
+            for at in range(0, count, step)
+        ]
+        return lists[0] if len(lists) == 1 else merge_nearest(lists, self.k)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -1,34 +1,29 @@
-"""What tasks release on Spark, against what they release in one process."""
+"""What is released on Spark at sizes that need several tasks, against one process."""
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
 import pytest
 
-from reticent.data.graphs import Graph
+import reticent as rt
 from reticent.errors import ParameterError
 from reticent.ledger.reports import balances
 from reticent.noise import Source
-from reticent.spark import (
-    learn_profiles,
-    release_influential,
-    release_neighbours,
-    release_pairs,
-    release_profiles,
-)
-from reticent.spark import similarity as on_spark
-from reticent.spark.influence import graph_of, scored
-from reticent.spark.similarity import profiles_of
-from reticent.tasks.influence import Influence
-from reticent.tasks.learning import Limits
+from reticent.queries.base import Answer
+from reticent.tasks import similarity
 from reticent.tasks.neighbours import BLOCK_ROWS
-from reticent.tasks.recoding import Alphabet
-from reticent.tasks.recoding_arrow import ProfileBatches
 from reticent.tasks.similarity import Similarity
+
+ON_SPARK = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"),  # Spark 3.5
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # Spark 3.5
+]
+"""The tier, and what PySpark warns of."""
 
 
 def spent(ledger: Any) -> dict[str, int]:
@@ -40,164 +35,160 @@ def rows(spark: Any, out: str) -> list[tuple[Any, ...]]:
     return sorted(tuple(row) for row in spark.read.parquet(out).collect())
 
 
-def workers(spark: Any) -> Any:
+def workers(spark: Any) -> tuple[Any, dict[str, list[Any]]]:
     people = [
         (i, ("young", "old")[i % 2], ("city", "land", None)[i % 3], (i * i % 7) < 3 + 2 * (i % 2))
         for i in range(300)
     ]
-    return spark.createDataFrame(people, "id int, age string, `the home` string, rich boolean")
+    frame = spark.createDataFrame(people, "person int, age string, `the home` string, rich boolean")
+    heads = ("person", "age", "the home", "rich")
+    return frame.repartition(4), dict(zip(heads, map(list, zip(*people, strict=True)), strict=True))
 
 
 def profiles(spark: Any, folder: Path, ledger: Any) -> None:
-    frame, public = workers(spark).repartition(4), ["age", "the home"]
-    learnt = learn_profiles(frame, public, ["rich"], Limits(delta=0.3))
-    held = [tuple(row) for row in workers(spark).collect()]
-    assert counted(learnt.alphabet) == Counter(row[1:] for row in held)
-    assert learnt.leak_bits < learnt.untouched_bits
-    assert learnt.recoding.columns == tuple(public)
-    same = learn_profiles(workers(spark).coalesce(1), public, ["rich"], Limits(delta=0.3))
-    assert same.recoding.profiles.tolist() == learnt.recoding.profiles.tolist()
-    for part in ("starts", "outs", "parts", "cover"):
-        one, other = (getattr(found.recoding.mechanism, part) for found in (same, learnt))
-        assert one.tolist() == other.tolist()
-    assert same.recoding.fingerprint != learnt.recoding.fingerprint  # keyed, each by its own nonce
-    made = release_profiles(
-        frame,
-        learnt.recoding,
-        str(folder / "out"),
-        key="k",
-        ledger=ledger,
-        person="id",
-        source=Source.seeded(5),
-    )
-    job = ProfileBatches(learnt.recoding, person="id")
-    people, ages, homes, _ = zip(*held, strict=True)
-    batch = pa.record_batch(
-        [pa.array(people, pa.int32()), pa.array(ages), pa.array(homes)], names=["id", *public]
-    )
-    drawn = job.draw(batch, Source.seeded(5)).batch.to_pylist()
-    shown = {row.person: tuple(row)[1:] for row in spark.read.parquet(made.out).collect()}
-    assert shown == {row["person"]: tuple(row.values())[1:] for row in drawn}
-    assert len(spent(ledger)) == 300
+    """Learnt from counts that the cluster makes, held out or not, then released by tasks."""
+    frame, held = workers(spark)
+    given = {"ledger": ledger, "data_set": "x"}
+    for share in ("0", "0.2"):
+        query = rt.Mapping(secret="rich", delta="0.3", held_out=share)
+        found = rt.spark.release(query, frame, **given, source=Source.seeded(2))
+        alone = query.release(held, source=Source.seeded(2))
+        assert found.value.people == alone.value.people
+        if share == "0":
+            one, other = (answer.terms.rows(answer.value) for answer in (found, alone))
+            assert one == other
+    query = rt.Profile()
+    asked = {"ledger": ledger, "key": "k", "source": Source.seeded(5)}
+    made = rt.spark.release(query, {"table": frame, "mapping": found}, out=folder / "out", **asked)
+    alone = query.release({"table": held, "mapping": found}, source=Source.seeded(5))
+    assert written(made) == [tuple(map(str, row)) for row in alone.terms.rows(alone.value)]
+    assert len(spent(ledger)) == 301
 
 
-def counted(alphabet: Alphabet) -> Counter[tuple[Any, ...]]:
-    found: Counter[tuple[Any, ...]] = Counter()
-    for a, secret in enumerate(alphabet.secrets.tolist()):
-        for j, profile in enumerate(alphabet.profiles.tolist()):
-            found[*profile, *secret] += int(alphabet.counts[a, j])
-    return +found
+def written(answer: Answer) -> list[tuple[str, ...]]:
+    """Rows as text, by name as a number."""
+    held = [tuple(map(str, row)) for row in answer.value.collect()]
+    return sorted(held, key=lambda row: int(row[0]))
 
 
 def betweenness(spark: Any, folder: Path, ledger: Any) -> None:
     draw = np.random.default_rng(2)
     edges = [tuple(map(int, pair)) for pair in draw.integers(0, 60, (200, 2))]
-    frame = spark.createDataFrame([*edges, (1, None)], "a long, b long")
-    graph, wanted = graph_of(frame, ("a", "b"), nodes=60), Graph.of_edges(edges, nodes=60)
-    assert (graph.indptr == wanted.indptr).all()
+    frame = spark.createDataFrame([*edges, (1, None), edges[0]], "source long, target long")
+    source, target = zip(*edges, strict=True)
+    nodes = list(range(60))
     for bound in (59, 6):
-        influence = Influence(k=3, epsilon=5, nodes=60, bound=bound)
-        found, alone_ = scored(spark, graph, influence, parts=3), influence.scored(graph)
-        assert np.array_equal(found.utilities, alone_.utilities)
-        assert found.sensitivity.degrees.tolist() == alone_.sensitivity.degrees.tolist()
-        chosen = release_influential(spark, graph, influence, Source.seeded(1), parts=2)
-        assert chosen.value == influence.release(graph, Source.seeded(1)).value
-    with pytest.raises(ParameterError, match="ebc"):
-        scored(spark, graph, Influence(k=1, epsilon=1, nodes=60, bound=9, centrality="degree"))
+        query = rt.TopNodes(epsilon=5, k=3, bound=bound)
+        with pytest.MonkeyPatch.context() as patched:
+            alone = query.release(
+                {"edges": {"source": source, "target": target}, "nodes": nodes},
+                source=Source.seeded(1),
+            )
+            patched.setattr("reticent.tasks.influence.egocentric_betweenness", None)  # not here
+            data = {"edges": frame, "nodes": nodes}
+            found = rt.spark.release(query, data, source=Source.seeded(1))
+        assert found.value == alone.value
+        assert found.card.release_event() == alone.card.release_event()
 
 
-def club(spark: Any, people: int) -> Any:
+def club(spark: Any, people: int) -> tuple[Any, pd.DataFrame]:
     draw = np.random.default_rng(4)
     lines = [(f"p{i:04}", int(j)) for i in range(people) for j in draw.integers(0, 40, 6)]
-    lines += [("p0001", None)]
-    return spark.createDataFrame(lines, "person string, item long")
+    schema = "person string, item long"
+    frame = spark.createDataFrame([*lines, ("p0001", None)], schema).repartition(3)
+    return frame, pd.DataFrame(lines, columns=["person", "item"])
 
 
-def neighbours(spark: Any, folder: Path, ledger: Any, *, shared: bool = False) -> None:
+def neighbours(spark: Any, folder: Path, ledger: Any, **options: Any) -> None:
+    frame, held = club(spark, 1100)
+    query = rt.Neighbours(epsilon=200, k=3, method="direct")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(on_spark, "ROWS", BLOCK_ROWS)
-        by_blocks(spark, folder, ledger, shared=shared)
+        patched.setattr(similarity, "SCATTERED_ROWS", BLOCK_ROWS)
+        asked = {"ledger": ledger, "key": "k", "source": Source.seeded(9), **options}
+        made = rt.spark.release(query, frame, out=folder / "out", **asked)
+    alone = query.release(held, source=Source.seeded(9))
+    assert rows(spark, str(folder / "out")) == sorted(alone.terms.rows(alone.value))
+    assert made.card.release_event() == alone.card.release_event()
+    assert set(spent(ledger).values()) == {alone.terms.loss().overall}
+    assert len(spent(ledger)) == 1100
+    assert not list(folder.glob("*.pickle"))
 
 
 def neighbours_in_a_file(spark: Any, folder: Path, ledger: Any) -> None:
-    neighbours(spark, folder, ledger, shared=True)
-
-
-def by_blocks(spark: Any, folder: Path, ledger: Any, *, shared: bool) -> None:
-    people, like = profiles_of(club(spark, 1100), "person", "item"), Similarity(epsilon=200)
-    assert list(people.people) == sorted(people.people)
-    made = release_neighbours(
-        spark,
-        people,
-        like,
-        3,
-        str(folder / "out"),
-        key="k",
-        ledger=ledger,
-        source=Source.seeded(9),
-        shared=folder if shared else None,
-    )
-    wanted = like.neighbours(people, 3, source=Source.seeded(9))
-    found = rows(spark, made.out)
-    names = people.people
-    assert [row[0] for row in found] == list(names)
-    assert [row[1] for row in found] == [[names[j] for j in peers] for peers in wanted.peers]
-    assert [row[2] for row in found] == wanted.scores.tolist()
-    assert made.event == wanted.event
-    assert set(spent(ledger).values()) == {wanted.event.loss.overall}
-    assert not list(folder.glob("*.npz"))
+    neighbours(spark, folder, ledger, shared=folder)
 
 
 def peers_some_at_a_time(spark: Any, folder: Path, ledger: Any) -> None:
-    people, like = profiles_of(club(spark, 90), "person", "item"), Similarity(epsilon=10**6)
-    made = release_neighbours(
-        spark, people, like, 4, str(folder / "out"), key="k", ledger=None, peers_at_once=25
-    )
-    wanted = like.neighbours(people, 4, source=Source.system())
-    found = rows(spark, made.out)
+    frame, held = club(spark, 90)
+    query = rt.Neighbours(epsilon=10**6, k=4, method="direct")
+    made = rt.spark.release(query, frame, out=folder / "out", peers_at_once=25)
+    alone = query.release(held)
     # next to no noise: scores agree, and peers where scores do not tie
-    np.testing.assert_allclose([row[2] for row in found], wanted.scores, atol=1e-3)
-    assert made.event.private
+    found, wanted = rows(spark, str(folder / "out")), sorted(alone.terms.rows(alone.value))
+    assert [row[:2] for row in found] == [row[:2] for row in wanted]
+    np.testing.assert_allclose([row[3] for row in found], [row[3] for row in wanted], atol=1e-3)
+    assert made.card.release_event().private
+    with pytest.raises(ParameterError, match="peers_at_once"):
+        rt.spark.release(query, frame, out=folder / "b", peers_at_once=0)
 
 
-def pairs(spark: Any, folder: Path, ledger: Any) -> None:
-    people, like = profiles_of(club(spark, 50), "person", "item"), Similarity(epsilon=1)
-    names = list(people.people)
+def pairs(spark: Any, folder: Path, ledger: Any, **options: Any) -> None:
+    frame, held = club(spark, 50)
+    names = sorted(set(held["person"]))
     asked = [(names[0], names[j]) for j in range(1, 30)] + [(names[j], names[0]) for j in (3, 4)]
-    asked += [(names[0], names[0]), ("nobody", names[1]), (None, names[1])]
-    frame = spark.createDataFrame(asked, "a string, b string").repartition(3)
-    made = release_pairs(
-        frame,
-        people,
-        like,
-        str(folder / "out"),
-        key="k",
-        ledger=ledger,
-        ends=("a", "b"),
-        source=Source.seeded(6),
-    )
-    source = Source.seeded(6)
-    norms, second = like.release_norms(people, source), np.arange(1, 30)
-    wanted = like.pairs(
-        people,
-        np.zeros_like(second),
-        second,
-        norms=norms,
-        noise=like.pair_noise(source),
-    )
-    shown = rows(spark, made.out)
-    assert [row[:2] for row in shown] == [(names[0], names[j]) for j in range(1, 30)]
-    assert [row[2] for row in shown] == wanted.tolist()
-    one, all_ = (like.guarantee(comparisons=count).overall for count in (1, 29))
+    asked += [(names[0], names[0]), ("", names[1]), (None, names[1])]
+    listed = spark.createDataFrame(asked, "first string, second string").repartition(3)
+    query, out = rt.Similarity(epsilon=1), {"out": folder / "out", "key": "k", **options}
+    data = {"profiles": frame, "pairs": listed}
+    made = rt.spark.release(query, data, ledger=ledger, source=Source.seeded(6), **out)
+    wanted = {"person": [names[0]] * 29, "other": names[1:30]}
+    alone = query.release({"profiles": held, "pairs": wanted}, source=Source.seeded(6))
+    assert rows(spark, str(folder / "out")) == alone.terms.rows(alone.value)
+    assert made.card.promise == alone.card.promise
+    assert made.card.release_event() == alone.card.release_event()
+    one, all_ = (Similarity(epsilon=1).guarantee(comparisons=count).overall for count in (1, 29))
     assert spent(ledger) == {names[0]: all_, **{names[j]: one for j in range(1, 30)}}
-    assert (made.people, made.event.loss.overall) == (30, all_)
+    data["pairs"] = listed.limit(5)
+    with pytest.raises(rt.ReticentError, match="another release"):
+        rt.spark.release(query, data, ledger=ledger, source=Source.seeded(6), **out)
+    data["pairs"] = spark.createDataFrame([("nobody", names[1])], listed.schema)
+    with pytest.raises(ParameterError, match="pair must be people of the table"):
+        rt.spark.release(query, data, out=folder / "b")
+
+
+def pairs_in_a_file(spark: Any, folder: Path, ledger: Any) -> None:
+    pairs(spark, folder, ledger, shared=folder)
+    assert not list(folder.glob("*.pickle"))
+
+
+def counts(spark: Any, folder: Path, ledger: Any) -> None:
+    """Added up by tasks; of a person so many records count, wherever they lie."""
+    draw = np.random.default_rng(3)
+    lines = [(int(a), "xyz"[b], int(c)) for a, b, c in draw.integers(0, (40, 3, 9), (500, 3))]
+    lines += [(None, "x", 1), (1, None, 2)]
+    frame = spark.createDataFrame(lines, "person int, category string, value int").repartition(7)
+    held = dict(zip(frame.columns, map(list, zip(*lines, strict=True)), strict=True))
+    shown = {"categories": ["x", "y"]}
+    for query, more in (
+        (rt.Counts(epsilon=1, records=2), shown),
+        (rt.Counts(epsilon=1, records=3, upper=5), shown),
+        (rt.Counts(epsilon=1, unit="record"), {}),
+    ):
+        found = rt.spark.release(query, {"table": frame, **more}, source=Source.seeded(1))
+        assert found.value == query.release({"table": held, **more}, source=Source.seeded(1)).value
+    query, more = rt.Counts(epsilon=1, unit="record"), {"source": Source.seeded(1)}
+    bare = rt.spark.release(query, {"table": frame.toDF("a", "b", "c")}, **more).value
+    assert bare == found.value
+    assert isinstance(rt.spark.release(query, frame.limit(0)).value, int)
 
 
 CHECKS: dict[str, Callable[[Any, Path, Any], None]] = {
+    "counts": counts,
     "profiles": profiles,
     "betweenness": betweenness,
     "neighbours": neighbours,
     "neighbours in a file": neighbours_in_a_file,
     "peers some at a time": peers_some_at_a_time,
     "pairs": pairs,
+    "pairs in a file": pairs_in_a_file,
 }

@@ -14,27 +14,23 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import reticent as rt
 from benchmarks.fault_spark import executor_killed
 from reticent.data.catalogue import Catalogue
 from reticent.errors import MissingExtra, ParameterError
 from reticent.ledger import LedgerError, open_ledger
 from reticent.noise import Source
 from reticent.preferences import Preferences
+from reticent.queries.base import Answer
 from reticent.running.merging import TooLittleLeft
-from reticent.running.seals import Seal
 from reticent.running.staging import StagingError
-from reticent.spark import publishing, release_histograms
+from reticent.spark import publishing
 from reticent.spark.workers import WorkersError, check_workers
 from reticent.tasks.histogram_arrow import HistogramBatches
 
-from .same_results import CHECKS, rows, spent
+from .same_results import CHECKS, ON_SPARK, rows, spent
 
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"),  # Spark 3.5
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # Spark 3.5
-]
+pytestmark = ON_SPARK
 FILMS = Catalogue.of(
     [[1, 1, 0], [0, 1, 0], [0, 1, 1], [1, 0, 0]],
     items=("Heat", "Up", "Glory", "Fargo"),
@@ -58,11 +54,17 @@ def people(spark: Any, partitions: int = 3) -> Any:
     return spark.createDataFrame(SEEN, "person string, items array<string>").repartition(partitions)
 
 
-def released(frame: Any, out: Path, ledger: Any, **options: Any) -> publishing.Released:
-    options = {"key": "k", **options}
-    return release_histograms(
-        frame, FILMS, WISHES, "club", str(out / "out"), ledger=ledger, **options
-    )
+QUERY = rt.Histogram(provider="club")
+
+
+def released(frame: Any, folder: Path, ledger: Any, **options: Any) -> Answer:
+    options = {"key": "k", "columns": {"item": "items"}, **options}
+    data = {"profiles": frame, "catalogue": FILMS, "preferences": WISHES}
+    return rt.spark.release(QUERY, data, out=folder / "out", ledger=ledger, **options)
+
+
+def shown(spark: Any, folder: Path) -> list[tuple[Any, ...]]:
+    return rows(spark, str(folder / "out"))
 
 
 def alone(source: Source) -> list[tuple[Any, ...]]:
@@ -84,61 +86,82 @@ def test_the_same_as_in_one_process(
     spark: Any, partitions: int, tmp_path: Path, ledger: Any
 ) -> None:
     made = released(people(spark, partitions), tmp_path, ledger, source=Source.seeded(3))
-    assert rows(spark, made.out) == alone(Source.seeded(3))
-    assert (made.people, made.charged, made.replayed) == (150, 150, False)
-    assert not made.event.private
+    assert shown(spark, tmp_path) == alone(Source.seeded(3))
+    assert sorted(map(tuple, made.value.collect())) == alone(Source.seeded(3))
+    assert (made.terms.known.count, made.spent, made.replayed) == (150, "0.4", False)
+    assert not made.card.release_event().private
 
 
 def test_lines_are_brought_together(spark: Any, tmp_path: Path, ledger: Any) -> None:
     lines = [(name, item) for name, items in SEEN for item in (*items, None, *items)]
     frame = spark.createDataFrame(lines, "who string, `a film` string").repartition(3)
-    made = released(
-        frame,
-        tmp_path,
-        ledger,
-        rows="items",
-        person="who",
-        items="a film",
-        source=Source.seeded(3),
-    )
+    columns, source = {"person": "who", "item": "a film"}, Source.seeded(3)
+    released(frame, tmp_path, ledger, columns=columns, source=source)
     empty = {name for name, items in SEEN if not items}
     wanted = [row for row in alone(Source.seeded(3)) if row[0] not in empty]
-    assert rows(spark, made.out) == wanted
+    assert shown(spark, tmp_path) == wanted
+
+
+def test_weights_of_lines_count_as_elsewhere(spark: Any, tmp_path: Path) -> None:
+    """The least of an item; what is no number or below a unit withholds, also that one is there."""
+    nan = float("nan")
+    lines = [("ann", "Up", 1.0), ("ann", "Up", 0.5), ("ann", "Heat", 2.0), ("bob", "Heat", nan)]
+    lines += [("cid", "Up", None), ("cid", "Up", 1.0), ("dan", "Up", 1e-9), ("eve", "Up", 0.25)]
+    lines += [(None, "Up", 1.0), ("", "Up", 1.0), ("eve", "", 1.0), ("eve", None, 1.0)]
+    frame = spark.createDataFrame(lines, "user string, item string, weight double")
+    released(frame, tmp_path, None, columns=None, source=Source.seeded(3))
+    held = dict(zip(frame.columns, map(list, zip(*lines, strict=True)), strict=True))
+    data = {"profiles": held, "catalogue": FILMS, "preferences": WISHES}
+    alone = QUERY.release(data, source=Source.seeded(3))
+    assert shown(spark, tmp_path) == alone.terms.rows(alone.value)
+    assert list(alone.value) == ["ann", "eve"]
+
+
+def test_declared_people_are_there_and_others_are_not(
+    spark: Any, tmp_path: Path, ledger: Any
+) -> None:
+    declared, source = ["p001", "p002", "zoe", "7"], Source.seeded(3)
+    released(people(spark), tmp_path, ledger, people=declared, source=source)
+    own = {row[0]: row for row in alone(Source.seeded(3))}
+    found = {row[0]: row for row in shown(spark, tmp_path)}
+    assert sorted(found) == sorted(declared)
+    assert [found[name] for name in declared[:2]] == [own[name] for name in declared[:2]]
+    assert spent(ledger) == dict.fromkeys(declared, CHARGE)
 
 
 def test_everybody_once_and_again_the_same(spark: Any, tmp_path: Path, ledger: Any) -> None:
     unnamed = spark.createDataFrame([(None, []), ("", ["Up"])], people(spark).schema)
     first = released(people(spark).union(unnamed), tmp_path, ledger)
-    shown = rows(spark, first.out)
+    held = shown(spark, tmp_path)
     again = released(people(spark).limit(0), tmp_path, ledger)
-    assert (again.replayed, again.charged, again.people) == (True, 0, 150)
-    assert again.event == first.event
-    assert first.event.private
-    assert rows(spark, first.out) == shown
-    assert [row[0] for row in shown] == [name for name, _ in SEEN]
+    assert (again.replayed, again.spent, again.terms.known.count) == (True, "0", 150)
+    assert again.card.to_json() == first.card.to_json()
+    assert first.card.release_event().private
+    assert (first.budget.spent, first.budget.limit) == ("0.4", "0.4")
+    assert shown(spark, tmp_path) == held
+    assert [row[0] for row in held] == [name for name, _ in SEEN]
     assert spent(ledger) == dict.fromkeys((name for name, _ in SEEN), CHARGE)
-    assert spark.read.parquet(first.out).columns == ["person", *FILMS.attributes]
-    assert [path.name for path in Path(f"{first.out}.unreleased").iterdir()] == ["receipt"]
+    assert first.value.columns == ["person", *FILMS.attributes]
+    assert [path.name for path in (tmp_path / "out.unreleased").iterdir()] == ["receipt"]
 
 
 def test_the_output_says_public_facts_only(spark: Any, tmp_path: Path, ledger: Any) -> None:
     made = released(people(spark), tmp_path, ledger, key="a key of mine")
-    job = HistogramBatches.of(FILMS, WISHES, "club")
-    note = "".join(path.read_text() for path in Path(made.out, "_reticent").glob("*.txt"))
+    out = tmp_path / "out"
+    note = "".join(path.read_text() for path in (out / "_reticent").glob("*.txt"))
     assert set(json.loads(note)) == {"schema", "people", "private", "counted", "event"}
-    shown = b"".join(path.read_bytes() for path in Path(made.out).rglob("*") if path.is_file())
-    for private in (job.fingerprint, made.key):
-        assert private.encode() not in shown
-    (receipt,) = Path(f"{made.out}.unreleased/receipt").glob("*.txt")
+    held = b"".join(path.read_bytes() for path in out.rglob("*") if path.is_file())
+    (receipt,) = (tmp_path / "out.unreleased/receipt").glob("*.txt")
     told = json.loads(receipt.read_text())
-    assert job.fingerprint not in receipt.read_text()
-    keyed = Seal.of(ledger, None)(job.fingerprint)  # the control: under the ledger's secret
-    assert (told["key"], told["nonce"], told["release"]) == (made.key, None, keyed)
+    assert set(told) == {"schema", "key", "nonce", "release", "card"}
+    for private in (told["release"], "a key of mine", made.card.id):
+        assert private.encode() not in held
+    assert (told["key"], told["nonce"]) == (made.key, None)  # its digest has the ledger's secret
 
 
 def test_without_its_receipt_nothing_is_repeated(spark: Any, tmp_path: Path, ledger: Any) -> None:
-    made = released(people(spark), tmp_path, ledger)
-    shutil.rmtree(f"{made.out}.unreleased")
+    released(people(spark), tmp_path, ledger)
+    shutil.rmtree(tmp_path / "out.unreleased")
     with pytest.raises(StagingError, match="its receipt is not"):
         released(people(spark), tmp_path, ledger)
     assert spent(ledger) == dict.fromkeys((name for name, _ in SEEN), CHARGE)
@@ -147,9 +170,8 @@ def test_without_its_receipt_nothing_is_repeated(spark: Any, tmp_path: Path, led
 def test_tasks_do_not_share_noise(spark: Any, tmp_path: Path) -> None:
     alike = spark.range(400).selectExpr("id AS person", "array('Up') AS items").repartition(8)
     made = released(alike, tmp_path, None)
-    shown = rows(spark, made.out)
-    assert made.people == 400
-    noise = Counter(row[1:] for row in shown)
+    assert made.terms.known.count == 400
+    noise = Counter(row[1:] for row in shown(spark, tmp_path))
     # scales are about 5 to 20, so two of 400 triples seldom agree; eight equal streams would
     assert max(noise.values()) < 8
     assert len(noise) > 200
@@ -164,28 +186,27 @@ def test_somebody_in_two_rows_is_refused(spark: Any, tmp_path: Path, ledger: Any
 
 
 @pytest.mark.parametrize(
-    "columns", ["person", "person string, items string", "person date, items array<string>"]
+    "columns", ["person", "person string, items double", "person date, items array<string>"]
 )
 def test_wrong_columns_are_refused_early(
     spark: Any, columns: str, tmp_path: Path, ledger: Any
 ) -> None:
     schema = columns if " " in columns else f"{columns} string"
-    with pytest.raises(ParameterError):
+    with pytest.raises(rt.ReticentError, match=r"column|items must be|person must be"):
         released(spark.createDataFrame([], schema), tmp_path, ledger)
 
 
 def test_nobody(spark: Any, tmp_path: Path, ledger: Any) -> None:
     made = released(people(spark).limit(0), tmp_path, ledger)
-    assert (made.people, rows(spark, made.out)) == (0, [])
-    assert spark.read.parquet(made.out).columns == ["person", *FILMS.attributes]
+    assert (made.terms.known.count, shown(spark, tmp_path)) == (0, [])
+    assert made.value.columns == ["person", *FILMS.attributes]
 
 
 def test_a_refusal_charges_nobody(spark: Any, tmp_path: Path, ledger: Any) -> None:
-    made = released(people(spark).limit(1), tmp_path / "a", ledger, key="1")
+    released(people(spark).limit(1), tmp_path / "a", ledger, key="1")
     with pytest.raises(TooLittleLeft, match="1 person has"):
         released(people(spark), tmp_path / "b", ledger, key="2")
     assert list(spent(ledger).values()) == [CHARGE]
-    assert made.people == 1
     assert not (tmp_path / "b/out").exists()
 
 
@@ -245,11 +266,11 @@ def test_a_driver_that_ends_is_taken_up(
             released(people(spark), tmp_path, ledger)
     chosen = [json.loads(path.read_text()) for path in staging.glob("chosen/*.txt")]
     drawn = rows(spark, str(staging / chosen[0]["draw"])) if chosen else None
-    made = released(people(spark, 4), tmp_path, ledger)
+    released(people(spark, 4), tmp_path, ledger)
     assert spent(ledger) == dict.fromkeys((name for name, _ in SEEN), CHARGE)
-    shown = rows(spark, made.out)
-    assert [row[0] for row in shown] == [name for name, _ in SEEN]
-    assert drawn is None or shown == [row[:-1] for row in drawn]
+    held = shown(spark, tmp_path)
+    assert [row[0] for row in held] == [name for name, _ in SEEN]
+    assert drawn is None or held == [row[:-1] for row in drawn]
     assert not staging.exists()
 
 
@@ -272,7 +293,7 @@ def test_charging_that_ends_half_way_is_taken_up(
     assert len(spent(ledger)) == 80
     monkeypatch.setattr(publishing, "PART", 7)  # another version, say: parts stay what they were
     made = released(people(spark, 4), tmp_path, ledger)
-    assert (made.people, made.charged) == (150, 70)
+    assert made.terms.known.count == 150
     assert spent(ledger) == dict.fromkeys((name for name, _ in SEEN), CHARGE)
 
 
@@ -295,6 +316,9 @@ def test_an_executor_is_killed_and_a_task_overtaken(spark: Any) -> None:
     assert found["control_violations"] > 0  # some were drawn twice: one draw is shown and charged
 
 
+SAID = "1000 people, epsilon 0.8 charged to each\n1000 people, epsilon 0 charged to each\n"
+
+
 def test_the_example_runs_and_is_on_the_page(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -303,7 +327,7 @@ def test_the_example_runs_and_is_on_the_page(
     monkeypatch.chdir(tmp_path)  # which the session, begun elsewhere, does not see
     own = script.replace("histograms.parquet", str(tmp_path / "histograms.parquet"))
     exec(compile(own, "spark_histogram.py", "exec"), {})
-    assert capsys.readouterr().out.startswith("1000 people, 1000 charged\n1000 people, 0 charged\n")
+    assert capsys.readouterr().out.startswith(SAID)
     page = (root / "docs/howto/spark.md").read_text(encoding="utf-8")
     shown = page.split("```python\n")[1].split("```")[0]
     code = [line for line in script.splitlines() if line and not line.startswith("# %%")]
@@ -324,7 +348,7 @@ def test_the_example_runs_by_the_python_that_starts_it(tmp_path: Path) -> None:
         timeout=240,
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
-    assert ended.stdout.startswith("1000 people, 1000 charged\n1000 people, 0 charged\n")
+    assert ended.stdout.startswith(SAID)
     assert "Exception" not in ended.stderr
     assert "\tat " not in ended.stderr
 

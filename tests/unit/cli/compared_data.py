@@ -4,8 +4,8 @@ import csv
 
 import numpy as np
 
-GRAPH = ("compare", "influencers", "links.csv", "--bound", "9", "--within", "--k", "2")
-TABLE = ("compare", "percentile", "pay.csv", "--upper", "100")
+GRAPH = ("compare", "top-nodes", "links.csv", "--bound", "9", "--within", "--k", "2")
+TABLE = ("compare", "percentile", "pay.csv", "--upper", "100", "--columns", "value=pay")
 CLUB = ("compare", "neighbours", "club.csv", "--k", "2", "--profile-size", "5")
 PEOPLE = ("compare", "mapping", "people.csv", "--secret", "income")
 TREE = ("compare", "tree", "people.csv", "--target", "income", "--declare", "columns.toml")
@@ -31,14 +31,19 @@ epsilon = 0.06
 """
 CATALOGUE = "item,attribute\nHeat,Crime\nHeat,Drama\nUp,Drama\nGlory,Drama\nGlory,War\n"
 QUICK = {
-    "influencers": (*GRAPH, *FEW),
+    "top-nodes": (*GRAPH, *FEW),
     "percentile": (*TABLE, "--epsilons", "1,2"),
     "neighbours": (*CLUB, "--epsilons", "1,30", "--runs", "2"),
-    "mapping": (*PEOPLE, "--distortion", "0.05,0.1"),
+    "mapping": (*PEOPLE, "--delta", "0.05,0.1"),
     "tree": (*TREE, "--epsilons", "1,1000", "--runs", "3"),
     "histogram": FILMS,
 }
 PUBLIC = [name for name in QUICK if name != "histogram"]
+
+
+def flag(name: str) -> str:
+    """How one states that data are public."""
+    return "--public-data" if name == "mapping" else "--public"
 
 
 def people() -> list[tuple[object, ...]]:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from reticent.cli.attack import Findings
 from reticent.cli.verify_file import Section
 from reticent.cli.verify_profiles import make_mapping
+from reticent.queries.evaluate.inference_audit import Findings
 from reticent.tasks.best_attack import Attack
 
 MAPPING = {"rows": [["0.6", "0.4"], ["0.4", "0.6"]], "joint": [["0.5", 0], [0, "0.5"]]}
@@ -16,7 +16,8 @@ def findings(false_rates, true_rates) -> Findings:
     rates = np.array(false_rates), np.array(true_rates)
     attack = Attack("counting", "released profiles", area, area - 0.02, area + 0.02, *rates)
     ceiling = make_mapping(Section(MAPPING), Section({})).law
-    return Findings("income", "high", [], [attack], ceiling, np.arange(4000) % 2, 0.5)
+    truth = np.arange(4000) % 2
+    return Findings("income", "high", [], [attack], ceiling, truth, 0.5, ("income",), ceiling)
 
 
 @pytest.mark.parametrize(("first", "passes"), [(0.0, True), (0.2, False)])

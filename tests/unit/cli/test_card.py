@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reticent.guarantees import RECORD, promises
 from reticent.guarantees.card import Card, Scope
 from reticent.guarantees.card_views import card_html, card_markdown, card_text
 from reticent.mechanisms import DiscreteLaplace
@@ -20,7 +21,7 @@ CANARY = "canary-3307"
 
 def make(source: Source | None = None, title: str = "Counts") -> Card:
     released = DiscreteLaplace(epsilon="0.5", size=2).release([1, 2], source or Source.system())
-    scope = Scope(protected="one person", not_against=("a break-in",), model="central")
+    scope = promises.counts(RECORD, records=1)
     return released.card(title, scope=scope, made=date(2026, 11, 15))
 
 
@@ -252,3 +253,16 @@ def test_parameters_that_are_a_list_are_no_card(cli, tmp_path) -> None:
     path.write_text(json.dumps(held))
     for word in ("show", "verify"):
         assert cli("card", word, path).code in (1, 2)
+
+
+def test_a_scope_in_own_words_is_not_said_to_hold(cli, tmp_path) -> None:
+    """Else who edits a scope would only have to take away what it was made from."""
+    scope = Scope(protected="one person", not_against=("a break-in",), model="central")
+    released = DiscreteLaplace(epsilon="0.5", size=2).release([1, 2], Source.system())
+    path = tmp_path / "own.json"
+    path.write_text(released.card("Counts", scope=scope).to_json(), encoding="utf-8")
+    ended = cli("card", "verify", path)
+    assert ended.code == 1
+    assert ended.out.startswith("UNKNOWN")
+    assert "its maker's own words" in ended.out
+    assert cli("card", "show", path).code == 0

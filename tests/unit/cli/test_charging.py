@@ -47,6 +47,7 @@ MEDIAN = (
     *("release", "percentile", "pay.csv", "--upper", "100"),
     *("--columns", "person=who", "--yes"),
 )
+FOLDER = "into a folder"
 RELEASES = {
     ("release", "histogram"): ANN,
     ("release", "similarity"): (
@@ -57,12 +58,9 @@ RELEASES = {
         *("release", "profile", "m.json", "people.csv", "--provider", CLUB),
         *("--yes", "--person", "p3"),
     ),
-    ("batch", "histogram"): (
-        *("batch", "histogram", "club.csv", "films.csv", "--provider", CLUB),
-        *("--out", "all.parquet", "--processes", "1", "--yes"),
-    ),
-    ("batch", "profile"): (
-        *("batch", "profile", "m.json", "people.csv", "--provider", CLUB),
+    ("release", "histogram", FOLDER): (*HISTOGRAM, *("--out", "all.parquet", "--processes", "1")),
+    ("release", "profile", FOLDER): (
+        *("release", "profile", "m.json", "people.csv", "--provider", CLUB),
         *("--out", "told.parquet", "--processes", "1", "--yes"),
     ),
     ("release", "sketches"): ("release", "sketches", "club.csv", "--epsilon", "1", "--yes"),
@@ -210,7 +208,7 @@ def test_every_release_is_counted(cli, here, ledger, path) -> None:
     assert found
     assert all(one.answered for one in found)
     noted = [one.nano == 0 for one in found]  # what is no worst case does not add
-    unbounded = (("release", "mapping"), ("release", "profile"), ("batch", "profile"))
+    unbounded = (("release", "mapping"), ("release", "profile"), ("release", "profile", FOLDER))
     assert any(noted) is (path in (*unbounded, ("demo",)))
     assert all(noted) is (path in unbounded)
     assert cli("ledger", "verify", "--ledger", where).code == 0

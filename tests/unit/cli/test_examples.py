@@ -6,6 +6,7 @@ import typer
 from reticent.cli.examples import EXAMPLES, TRY, add_examples
 
 GROUPS = ["", "release", "plan", "prefs", "ledger", "gateway", "data"]
+GROUPS += ["compare", "sweep", "verify", "audit"]
 
 
 def test_what_is_tried_first_has_an_example() -> None:

@@ -1,4 +1,4 @@
-"""``reticent release mapping``, ``reticent release profile`` and ``reticent audit attack``."""
+"""``reticent release mapping``, ``reticent release profile`` and ``reticent audit profile``."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ CANARY = "canary-9184"
 BARE = ("release", "mapping", "people.csv", "--secret", "income", "--yes")
 LEARN = (*BARE, "--public", "age,town,job")
 RELEASE = ("release", "profile", "m.json", "people.csv")
-ATTACK = ("audit", "attack", "m.json", "people.csv")
+ATTACK = ("audit", "profile", "m.json", "people.csv")
 
 
 def people() -> list[list[str]]:
@@ -501,7 +501,7 @@ def test_releases_that_are_no_draws_are_found(cli, fitted, monkeypatch) -> None:
     monkeypatch.setattr(
         "reticent.mechanisms.mapping.ProfileMapping.release_many", lambda self, places, _: places
     )
-    ended = cli("audit", "attack", "m.json", "people.csv", "--secret", "income")
+    ended = cli("audit", "profile", "m.json", "people.csv", "--secret", "income")
     assert ended.code == 1
     assert "do not follow the mapping's chances" in ended.err
 

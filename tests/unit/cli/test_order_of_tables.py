@@ -67,15 +67,14 @@ def here(tmp_path, monkeypatch) -> Path:
 def released(cli, table: Path, name: str, *more: object) -> dict[str, bytes]:
     """All bytes that four commands write of a table."""
     found = {}
-    plain = ("--columns", "user,item")
     for what, words in (
         ("neighbours.csv", ("release", "neighbours", table, *NEIGHBOURS)),
         ("direct.csv", ("release", "neighbours", table, *NEIGHBOURS, "--method", "direct")),
         ("gossip.csv", ("release", "neighbours", table, *NEIGHBOURS, "--method", "gossip")),
         ("sketches.csv", ("release", "sketches", table, *SKETCHES)),
         ("histogram.csv", ("release", "histogram", table, *HISTOGRAM)),
-        ("histogram.parquet", ("release", "histogram", table, *HISTOGRAM)),
-        ("batch.parquet", ("batch", "histogram", table, *HISTOGRAM, *plain, *ALONE)),
+        ("histogram.parquet", ("release", "histogram", table, *HISTOGRAM, *ALONE)),
+        ("sketches.parquet", ("release", "sketches", table, *SKETCHES, *ALONE)),
     ):
         out = Path(f"{name}-{what}")
         ledger = ("--ledger", f"{out}.db")
@@ -186,7 +185,7 @@ def test_with_declared_people_a_row_does_not_say_who_has_lines(cli, here) -> Non
         names = [row.split(",")[0] for row in found[0][what].decode().splitlines()[1:]]
         assert names == [*PEOPLE, "zoe"]
     parquet = pytest.importorskip("pyarrow.parquet")
-    names = parquet.read_table("all-batch.parquet").column("person").to_pylist()
+    names = parquet.read_table("all-histogram.parquet").column("person").to_pylist()
     assert names == [*PEOPLE, "zoe"]
     weighted = [(who, what, 0.75) for who, what in LINES]
     more = (*declared, "--items", "items.csv")
@@ -211,7 +210,7 @@ def test_cards_say_what_of_the_table_is_public(cli, here) -> None:
             ),
             ((*histogram, "--out", "one.csv"), treated),
             ((*histogram, "--out", "two.csv", *both[:2]), declared),
-            (("batch", "histogram", table, *HISTOGRAM, *ALONE, "--out", "b.parquet"), treated),
+            ((*histogram, *ALONE, "--out", "b.parquet"), treated),
         )
     ):
         ended = cli(*words, "--json", "--ledger", f"{number}.db")

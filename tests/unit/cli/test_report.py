@@ -25,7 +25,7 @@ RUNS = {
         ),
         "A tree for votes",
     ),
-    "5-attack": (("audit", "attack", "m.json", "people.csv"), "What an attacker learns about"),
+    "5-attack": (("audit", "profile", "m.json", "people.csv"), "What an attacker learns about"),
     "6-percentile": (
         (
             *("release", "quantile", "pay.csv", "--upper", "100"),
@@ -34,7 +34,16 @@ RUNS = {
         "A release",
     ),
     "7-compared": (
-        ("compare", "percentile", "pay.csv", "--column", "pay", "--upper", "100", "--public"),
+        (
+            "compare",
+            "percentile",
+            "pay.csv",
+            "--columns",
+            "value=pay",
+            "--upper",
+            "100",
+            "--public",
+        ),
         "The person at 0.5 of",
     ),
 }

@@ -7,19 +7,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reticent.cli.sweep import Sharing
-from reticent.cli.sweep_public import Growing
 from reticent.tasks.comparing_histogram import WAYS
-from reticent.tasks.comparing_tree import WAYS as GROWN
 
-from .compared_data import QUICK, SECRET, set_out
+from .compared_data import QUICK, SECRET, flag, set_out
 
 DRAWN = ("--seed", "3")
 SWEEPS = {
     "histogram": ("sweep", *QUICK["histogram"][1:]),
     "similarity": ("sweep", "similarity"),
-    "mapping": ("sweep", *QUICK["mapping"][1:], "--public"),
-    "influencers": ("sweep", *QUICK["influencers"][1:], "--public", *DRAWN),
+    "mapping": ("sweep", *QUICK["mapping"][1:], "--public-data"),
+    "top-nodes": ("sweep", *QUICK["top-nodes"][1:], "--public", *DRAWN),
     "percentile": ("sweep", *QUICK["percentile"][1:], "--public"),
     "tree": ("sweep", *QUICK["tree"][1:], "--depths", "1,2", "--public", *DRAWN),
 }
@@ -52,7 +49,7 @@ def test_the_table(cli, name) -> None:
     shown = [line.split()[0] for line in lines[4:]]
     assert shown == [f"{x:.4g}" for x in sorted({row["x"] for row in told["rows"]})]
     first = re.split(r" {2,}", lines[4].strip())[1].split()[0]
-    scale = 100 if name in ("influencers", "tree") else 1
+    scale = 100 if name in ("top-nodes", "tree") else 1
     at = min(row["x"] for row in told["rows"])
     value = next(row["value"] for row in told["rows"] if row["x"] == at)
     assert float(first.replace(",", "")) == pytest.approx(scale * value, rel=1e-3, abs=0.5)
@@ -62,8 +59,8 @@ def test_the_table(cli, name) -> None:
     ("name", "way"),
     [
         ("histogram", "shared-at-best"),
-        ("mapping", "least leak"),
-        ("influencers", "adaptive"),
+        ("mapping", "least-leak"),
+        ("top-nodes", "adaptive"),
         ("percentile", "shifted"),
     ],
 )
@@ -84,15 +81,10 @@ def test_a_histogram_is_the_plan_at_each_budget(cli, here, epsilon) -> None:
     assert swept["rows"][0]["value"] == pytest.approx(planned["mean_error"], rel=1e-9)
 
 
-@pytest.mark.parametrize("way", list(Sharing))
+@pytest.mark.parametrize("way", WAYS)
 def test_other_ways_to_share(cli, way) -> None:
-    swept = cli(*SWEEPS["histogram"], "--way", way.value, "--json").json
-    assert {row["way"] for row in swept["rows"]} == {way.value}
-
-
-def test_names_of_ways_are_those_of_the_library() -> None:
-    assert tuple(way.value for way in Sharing) == WAYS
-    assert [way.value for way in Growing] == list(GROWN)
+    swept = cli(*SWEEPS["histogram"], "--method", way, "--json").json
+    assert {row["way"] for row in swept["rows"]} == {way}
 
 
 def test_similarity_reads_nothing(cli) -> None:
@@ -117,16 +109,16 @@ def test_depths_of_a_tree(cli) -> None:
     assert {row["way"] for row in told["rows"]} == {"depth 1", "depth 2", "depth by budget"}
     found = {(row["way"], row["x"]): row["value"] for row in told["rows"]}
     assert found["depth 2", 1000] > told["majority"]
-    other = cli(*SWEEPS["tree"], "--way", "multiway-shifted", "--json")
+    other = cli(*SWEEPS["tree"], "--method", "multiway-shifted", "--json")
     assert other.code == 0, other.err
 
 
-@pytest.mark.parametrize("name", ["mapping", "influencers", "percentile", "tree"])
+@pytest.mark.parametrize("name", ["mapping", "top-nodes", "percentile", "tree"])
 def test_data_that_nobody_called_public_are_refused(cli, name) -> None:
-    words = [word for word in SWEEPS[name] if word != "--public"]
+    words = [word for word in SWEEPS[name] if word != flag(name)]
     ended = cli(*words)
     assert (ended.code, ended.out) == (2, "")
-    assert "a sweep needs --public" in ended.err
+    assert f"a sweep needs {flag(name)}\n" in ended.err
     (line,) = [line for line in ended.err.splitlines() if "next: reticent" in line]
     assert cli(*shlex.split(line.partition("next: reticent ")[2])).code == 0
 
@@ -144,18 +136,18 @@ def test_a_plot(cli, here, name) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((*SWEEPS["histogram"], "--epsilon", "1:10"), "--epsilon is no range"),
-        ((*SWEEPS["histogram"], "--epsilon", "10:1:log"), "must go from less to more"),
+        ((*SWEEPS["histogram"], "--epsilon", "1:10"), "--epsilon must be a range or a list"),
+        ((*SWEEPS["histogram"], "--epsilon", "10:1:log"), "from less to more"),
         (("sweep", "similarity", "--epsilon", "0.000000001"), "epsilon must be at least"),
+        (("sweep", "similarity", "--method", "no-sizes"), "--method must be one of sizes-"),
+        ((*SWEEPS["percentile"], "--method", "adaptive"), "adaptive"),
         (
-            ("sweep", "similarity", "--norms", "none"),
-            "--norms must be 'none' for overlap",
+            (*SWEEPS["top-nodes"], "--centrality", "degree", "--method", "shifted"),
+            "--method must be",
         ),
-        ((*SWEEPS["percentile"], "--way", "adaptive"), "--way adaptive does not go"),
-        ((*SWEEPS["influencers"], "--centrality", "degree", "--way", "shifted"), "--way shifted"),
         ((*SWEEPS["tree"], "--depths", "1,x"), "--depths must be whole numbers"),
         ((*SWEEPS["tree"], "--depths", "65"), "--depths must be whole numbers up to 64"),
-        ((*SWEEPS["mapping"], "--distortion", "0:2:linear"), "distortion must be from 0 to 1"),
+        ((*SWEEPS["mapping"], "--delta", "0:2:linear"), "--delta must be from 0 to 1"),
         ((*SWEEPS["mapping"], "--secret", "wealth"), "wealth"),
     ],
     ids=str,

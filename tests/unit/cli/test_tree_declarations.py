@@ -144,7 +144,7 @@ def test_weights_do_not_go_with_local_sensitivity(cli, here) -> None:
     ("text", "said"),
     [
         ("", "people.csv is empty"),
-        (f"who,age\n{CANARY}\n", "as many fields in each line"),
+        (f"who,age,pet,kids,votes\n{CANARY}\n", "as many fields in each line"),
         (f"who;age\n{CANARY};3\n", "separated by semicolons"),
     ],
 )

@@ -13,8 +13,8 @@ from reticent.ledger import open_reading
 from reticent.ledger.reports import entries
 from reticent.noise import Source
 from reticent.queries import publish
+from reticent.queries.binding import Given
 from reticent.queries.card_checks import recomputed
-from reticent.queries.mapping import read_training
 from reticent.tasks.learnt_mapping import LearntMapping
 from reticent.tasks.recoding_files import recoding_from_json
 from reticent.tasks.training import Training
@@ -26,6 +26,13 @@ INCOME = np.where((AGE == "old") ^ (RNG.random(400) < 0.2), "high", "low")
 HEALTH = np.where((HOME == "sea") ^ (RNG.random(400) < 0.3), "well", "ill")
 PEOPLE = {"age": AGE, "home": HOME, "income": INCOME}
 QUERY = rt.Mapping(secret="income", delta="0.1")
+
+
+def read_training(query, data):
+    """The search that a query asks for, and the people of a table that it would learn from."""
+    tables = Given.of(query.reads({}), data, None).private({})
+    terms = query.terms(query.facts(tables))
+    return terms.mechanism, terms.training(tables["table"])
 
 
 def released(query=QUERY, data=PEOPLE, **more):

@@ -184,7 +184,7 @@ def test_what_is_not_shown_yet_only_its_owner_may_read(tmp_path, ledger) -> None
 def test_other_things_under_the_same_name_are_refused(tmp_path, ledger, small, monkeypatch) -> None:
     table, out = write(tmp_path / "in.parquet", people(150)), tmp_path / "out.parquet"
     with monkeypatch.context() as broken:
-        broken.setattr("reticent.running.local.merge", _fails)
+        broken.setattr("reticent.running.making.merge", _fails)
         with pytest.raises(RuntimeError, match="power is gone"):
             run(job(), table, out, key="x", ledger=ledger, processes=1)
     for changed, says in (

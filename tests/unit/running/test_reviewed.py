@@ -21,7 +21,8 @@ def fails(*_: object, **__: object) -> None:
 
 def broken_off(monkeypatch, where: str, *arguments, **options) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(f"reticent.running.local.{where}", fails)
+        module = "making" if where == "merge" else "local"
+        broken.setattr(f"reticent.running.{module}.{where}", fails)
         with pytest.raises(RuntimeError, match="power is gone"):
             run(*arguments, **options)
 
@@ -226,14 +227,14 @@ def test_rows_of_csv_are_set_aside_while_they_are_read(tmp_path, monkeypatch) ->
     staging.home.mkdir(mode=0o700)
     written = []
 
-    def batches(path, columns):
+    def batches(path, columns, numbers):
         for number in range(5):
             written.append(len(list(staging.home.glob("rows-*"))))
             yield pa.record_batch({"person": [f"p{2 * number}", f"p{2 * number + 1}"]})
 
     monkeypatch.setattr(gathering, "csv_batches", batches)
     monkeypatch.setattr(gathering, "ROWS", 4)
-    pieces = gathering.set_aside(tmp_path / "in.csv", ("person",), staging, 0)
+    pieces = gathering.set_aside(tmp_path / "in.csv", job(), staging, 0)
     assert [piece.rows for piece in pieces] == [4, 4, 2]
     assert written == [0, 0, 1, 1, 2]
 

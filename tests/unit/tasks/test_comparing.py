@@ -46,7 +46,7 @@ def test_what_is_no_measurement_is_refused(given) -> None:
 def test_unknown_ways_are_refused() -> None:
     assert chosen_ways("abc", None) == ("a", "b", "c")
     assert chosen_ways("abc", ["c", "a"]) == ("a", "c")
-    with pytest.raises(ParameterError, match="way must be one of a, b, c, got 'd'"):
+    with pytest.raises(ParameterError, match="method must be one of a, b, c, got 'd'"):
         chosen_ways("abc", ["d"])
 
 

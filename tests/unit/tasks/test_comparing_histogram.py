@@ -93,5 +93,5 @@ def test_it_is_exact_and_asks_for_nothing_else() -> None:
     assert first == histogram_curves(films(), plan(), epsilons=EPSILONS[::-1])
     assert told == [f"sharing epsilon {float(Fraction(size)):g}" for size in EPSILONS]
     assert first.runs == 0
-    with pytest.raises(ParameterError, match="way must be one of"):
+    with pytest.raises(ParameterError, match="method must be one of"):
         histogram_curves(films(), plan(), epsilons=EPSILONS, ways=["guessed"])

@@ -113,5 +113,5 @@ def test_a_sweep_is_the_same_with_one_way() -> None:
 
 @pytest.mark.parametrize("wrong", [["-0.1"], [2], ["x"]])
 def test_wrong_distortions(wrong) -> None:
-    with pytest.raises(ParameterError, match="distortion must be"):
+    with pytest.raises(ParameterError, match="delta must be"):
         curves(distortions=wrong)

@@ -159,7 +159,7 @@ def test_groups_of_whom_nothing_is_held_out_are_left_out() -> None:
 def test_wrong_parameters() -> None:
     with pytest.raises(ParameterError, match="two people or more"):
         compared(Profiles.of(["a"], ["x"]))
-    with pytest.raises(ParameterError, match="way must be one of"):
+    with pytest.raises(ParameterError, match="method must be one of"):
         compared(club(), ways=["guess"])
     with pytest.raises(ParameterError, match="k must be"):
         Search(k=0)

@@ -98,7 +98,7 @@ def test_a_way_alone_draws_the_same_as_among_others() -> None:
 def test_degrees_have_no_baseline() -> None:
     one = influence(centrality="degree")
     assert influencer_ways(one) == ("exponential", "permute-and-flip")
-    with pytest.raises(ParameterError, match="way must be one of"):
+    with pytest.raises(ParameterError, match="method must be one of"):
         found(one, ways=[DEGREE])
 
 
@@ -116,7 +116,7 @@ def test_the_error_of_an_overlap_is_that_of_its_noise(measure) -> None:
 
 
 def test_a_sweep_of_similarities_is_of_one_kind() -> None:
-    with pytest.raises(ParameterError, match="alike but for epsilon"):
+    with pytest.raises(ParameterError, match="of one measure"):
         similarity_curves([Similarity(epsilon=1), Similarity(epsilon=1, measure="jaccard")])
     size = similarity_curves([Similarity(epsilon=2)]).rows[0].more["size_error"]
     assert size == pytest.approx(2, rel=1e-6)  # a quarter of 2 is for the size

@@ -13,6 +13,7 @@ from reticent.tasks.trained_tree import Declared
 
 AGE = Column.numbers("age", (0, 100), bins=20)
 PET = Column("pet", categories=("cat", "dog", "owl"))
+BINARY = Grower("permute-and-flip", None, WAYS["permute-and-flip"])
 
 
 def rows(noise=0.0, count=400, **given) -> Rows:
@@ -84,13 +85,13 @@ def test_ways_are_compared_on_the_same_rows() -> None:
 
 def test_intervals_and_gains() -> None:
     found = rows(noise=0.2, count=300)
-    curves = judged(found, by_depth([1, 3]), epsilons=["0.1"], runs=5)
+    curves = judged(found, by_depth([1, 3], BINARY), epsilons=["0.1"], runs=5)
     assert curves.ways == ("depth 1", "depth 3", "depth by budget")
     first, deep, _ = curves.rows
     assert first.low < first.value < first.high
     assert first.more["gain"] == 0
     assert deep.more["gain"] == pytest.approx(deep.value - first.value)
-    assert judged(found, by_depth([1]), runs=1).rows[0].low is None
+    assert judged(found, by_depth([1], BINARY), runs=1).rows[0].low is None
 
 
 def test_weights_of_classes_rule_out_local_scores() -> None:
@@ -108,10 +109,8 @@ def test_wrong_parameters() -> None:
     found = rows()
     for wrong in (0, 1, "-1/2"):
         with pytest.raises(ParameterError, match="held_out must be"):
-            judged(found, by_depth([1]), held_out=wrong)
-    with pytest.raises(ParameterError, match="way must be one of"):
-        by_depth([1], "magic")
+            judged(found, by_depth([1], BINARY), held_out=wrong)
     with pytest.raises(ParameterError, match="of a class"):
         Rows.of(Declared(columns=(PET,), classes=("no",)), [np.array(["cat"])], np.array(["yes"]))
     with pytest.raises(ParameterError, match="depth of depth 60"):
-        judged(found, by_depth([60]))
+        judged(found, by_depth([60], BINARY))

@@ -31,6 +31,7 @@ from reticent.guarantees.promises.service import (
     service_profile,
     service_similarity,
 )
+from reticent.guarantees.promises.stated import about, restated
 from reticent.guarantees.promises.tables import (
     counts,
     mapping,
@@ -43,6 +44,7 @@ from reticent.guarantees.promises.tables import (
 
 __all__ = [
     "UNPROTECTED_ITEMS",
+    "about",
     "behind_recommendations",
     "counts",
     "demo_census",
@@ -61,6 +63,7 @@ __all__ = [
     "public_lists",
     "quantile",
     "read_off_sketches",
+    "restated",
     "service_histogram",
     "service_profile",
     "service_similarity",

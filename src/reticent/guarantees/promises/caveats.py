@@ -7,6 +7,7 @@ A caveat is part of a list that begins with "not against", so it has no capital 
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Final
 
 GROUPS: Final = "facts about groups that hold without this person"
@@ -72,3 +73,10 @@ def public_lists(*, people: bool, items: bool, catalogue: bool = False) -> str:
         f"knowledge of who is in the table and which items occur in it: {_TREATED} (--people "
         "and --items declare them instead)"
     )
+
+
+PUBLIC_LISTS: Final = frozenset(
+    public_lists(people=people, items=items, catalogue=catalogue)
+    for people, items, catalogue in product((False, True), repeat=3)
+)
+"""Every sentence about lists that are public."""

@@ -6,8 +6,10 @@ Not here  those of the commands and the service (profiles.py, tables.py, service
 from __future__ import annotations
 
 from reticent.guarantees.card import Scope
+from reticent.guarantees.promises.stated import LEAK, states
 
 
+@states("item")
 def demo_similarity() -> Scope:
     """Films that two members have in common."""
     return Scope(
@@ -20,6 +22,7 @@ def demo_similarity() -> Scope:
     )
 
 
+@states(LEAK)
 def demo_profile() -> Scope:
     """A census profile that hides income."""
     return Scope(
@@ -35,6 +38,7 @@ def demo_profile() -> Scope:
     )
 
 
+@states("record")
 def demo_census() -> Scope:
     """A percentile of the census and a tree grown from it."""
     return Scope(
@@ -48,6 +52,7 @@ def demo_census() -> Scope:
     )
 
 
+@states("edge")
 def demo_top_nodes() -> Scope:
     """Influential developers, none of whose links shows."""
     return Scope(

@@ -19,6 +19,7 @@ from reticent.guarantees.promises.caveats import (
     profile_caveats,
     similarity_caveats,
 )
+from reticent.guarantees.promises.stated import LEAK, states
 
 UNPROTECTED_ITEMS: Final = (
     "the recommended items are not covered by the guarantee: they come from the neighbours' raw "
@@ -35,6 +36,7 @@ def provider_first(provider: str) -> str:
     return f"anyone who sees it, {provider} first, whatever they know"
 
 
+@states("item")
 def histogram(
     provider: str,
     *,
@@ -55,6 +57,7 @@ def histogram(
     )
 
 
+@states("item")
 def items(*, public: str) -> Scope:
     """A value for each person that is drawn from their items by weight.
 
@@ -68,6 +71,7 @@ def items(*, public: str) -> Scope:
     )
 
 
+@states(LEAK)
 def profile(secret: str, prior: str, *, unknown: str, own_device: bool) -> Scope:
     """People's profiles through a mapping that hides a secret.
 
@@ -82,6 +86,7 @@ def profile(secret: str, prior: str, *, unknown: str, own_device: bool) -> Scope
     )
 
 
+@states("item")
 def similarity(*, norms: str, public: str) -> Scope:
     """A comparison of two people.
 
@@ -96,6 +101,7 @@ def similarity(*, norms: str, public: str) -> Scope:
     )
 
 
+@states("item")
 def neighbours_direct(*, norms: str, public: str, one: int, others: int) -> Scope:
     """Lists of neighbours with noise of their own, to a reader of all; who sees fewer learns less.
 
@@ -113,6 +119,7 @@ def neighbours_direct(*, norms: str, public: str, one: int, others: int) -> Scop
     )
 
 
+@states("item")
 def neighbours_gossip(*, norms: str, public: str) -> Scope:
     """Lists of neighbours from meetings; comparisons need a trusted party."""
     return Scope(
@@ -129,6 +136,7 @@ def neighbours_gossip(*, norms: str, public: str) -> Scope:
     )
 
 
+@states("item")
 def neighbours_sketches(*, public: str) -> Scope:
     """Published filters and the lists read off them; people could make the filters themselves."""
     return Scope(
@@ -144,6 +152,7 @@ def neighbours_sketches(*, public: str) -> Scope:
     )
 
 
+@states()
 def read_off_sketches(sketches: Scope, *, card: str) -> Scope:
     """What is computed from released sketches: their own promise, of which ``card`` speaks."""
     return sketches.model_copy(
@@ -154,6 +163,7 @@ def read_off_sketches(sketches: Scope, *, card: str) -> Scope:
     )
 
 
+@states()
 def behind_recommendations(lists: Scope) -> Scope:
     """The promise of neighbour lists, where it could be taken for one of recommendations."""
     return lists.model_copy(

@@ -11,6 +11,7 @@ from typing import Final
 from reticent.guarantees.card import Scope
 from reticent.guarantees.promises.caveats import HISTOGRAM, PROFILE, similarity_caveats
 from reticent.guarantees.promises.profiles import provider_first
+from reticent.guarantees.promises.stated import LEAK, states
 
 GATEWAY: Final = "whoever runs the gateway: it holds profiles and preferences and is trusted"
 QUIET: Final = (
@@ -20,6 +21,7 @@ QUIET: Final = (
 _NEVER_MORE: Final = "it is less than the promise says, and never more"
 
 
+@states("item")
 def service_histogram(provider: str) -> Scope:
     """One person's histogram."""
     return Scope(
@@ -31,6 +33,7 @@ def service_histogram(provider: str) -> Scope:
     )
 
 
+@states("item")
 def service_similarity(provider: str, *, norms: str) -> Scope:
     """A comparison of two people; ``norms`` is how sizes of profiles enter."""
     return Scope(
@@ -42,6 +45,7 @@ def service_similarity(provider: str, *, norms: str) -> Scope:
     )
 
 
+@states(LEAK)
 def service_profile(provider: str) -> Scope:
     """One person's profile: a promise on average, so about who knows the law of it."""
     return Scope(

@@ -11,6 +11,7 @@ from typing import Final
 
 from reticent.guarantees.card import ANYONE, Scope
 from reticent.guarantees.promises.caveats import COMPARED
+from reticent.guarantees.promises.stated import NOBODY, states
 from reticent.guarantees.units import PERSON, RECORD, Unit
 
 _SEVERAL: Final = "people of whom there are several records: the loss is that of one record"
@@ -37,6 +38,7 @@ _ONE_LINK: Final = (
 )
 
 
+@states("person", "record")
 def counts(unit: Unit, *, records: int) -> Scope:
     """Counts or sums by category; of a person ``records`` count at most."""
     whole = "every person in the table, for all their records together: whether they are in it"
@@ -53,6 +55,7 @@ def counts(unit: Unit, *, records: int) -> Scope:
     )
 
 
+@states(NOBODY)
 def mapping(secret: str) -> Scope:
     """A mapping learnt from people as they are; cards of who is released through it promise."""
     return Scope(
@@ -68,6 +71,7 @@ def mapping(secret: str) -> Scope:
     )
 
 
+@states("record")
 def quantile() -> Scope:
     """A number near a quantile of everybody's values."""
     return Scope(
@@ -82,11 +86,13 @@ def quantile() -> Scope:
     )
 
 
+@states("record")
 def percentile() -> Scope:
     """A person near a rank: what a number near it promises."""
     return quantile()
 
 
+@states("record")
 def tree(unit: Unit) -> Scope:
     """A decision tree; ``unit`` is a record that is there or not, or one that is replaced."""
     what = "whether it is there" if unit == RECORD else "what it says"
@@ -99,6 +105,7 @@ def tree(unit: Unit) -> Scope:
     )
 
 
+@states()
 def predictions(tree: Scope, *, card: str) -> Scope:
     """What a released tree says of other rows: its own promise, of which ``card`` speaks."""
     return Scope(
@@ -114,6 +121,7 @@ def predictions(tree: Scope, *, card: str) -> Scope:
     )
 
 
+@states("edge")
 def top_nodes(*, bound: int, inside: bool, declared: bool) -> Scope:
     """The most influential nodes of a graph.
 

@@ -1,7 +1,8 @@
-"""``reticent audit attack``: try to infer a secret from released profiles, and how well it can go.
+"""An attack on profiles released through a mapping: how well their secret can be inferred.
 
-Not here  the attackers (tasks/inference.py), attacks on noise (audit.py), pictures
-          (report/mapping_figures.py).
+Theory    docs/theory/mapping.md, Theorem 7 (guess rate), "What this promise is not"
+Not here  the attackers (tasks/inference.py), the game on small inputs (distinguish.py), pictures
+          (report/).
 
 The ceiling is exact for the people who are attacked: whatever ranks their releases, its area is at
 most this on average over the draws. An interval above it means that draws are not the mapping's.
@@ -9,21 +10,12 @@ most this on average over the draws. An interval above it means that draws are n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from reticent.amounts import show_up
-from reticent.cli.failures import ExitCode, Failure
-from reticent.cli.files import write_atomically
-from reticent.cli.mapping_files import MappingFile, PeopleFile, read_mapping
-from reticent.cli.output import Json, progress, say, say_json, talk
-from reticent.cli.release import check_files
-from reticent.errors import MissingExtra
+from reticent.errors import ReticentError
 from reticent.layout import table
 
 if TYPE_CHECKING:
@@ -31,105 +23,70 @@ if TYPE_CHECKING:
 
     from reticent.data.people_tables import People
     from reticent.mechanisms.mapping_law import MappingLaw
+    from reticent.noise import Source
     from reticent.tasks.inference import Attack
     from reticent.tasks.recoding import Recoding
 
-FIGURES = (".svg",)
 RAW, RELEASED = "raw profiles", "released profiles"
 STRANGE = 1e-6  # chance: rarer draws are none of the mapping
 WIDE = 0.1  # of an interval of areas: there are few people
 FEWEST = 10  # people with the secret, and without it, in each half
 
 
-def attack(
-    mapping: MappingFile,
-    path: PeopleFile,
-    secret: Annotated[
-        str | None,
-        typer.Option(
-            "--secret",
-            help="The column to infer.  [default: the secret of the mapping]",
-            metavar="COLUMN",
-        ),
-    ] = None,
-    value: Annotated[
-        str | None,
-        typer.Option(
-            "--value",
-            help="Infer who has this value of the secret; needed if there are more than two.",
-            metavar="VALUE",
-        ),
-    ] = None,
-    roc: Annotated[
-        Path | None,
-        typer.Option("--roc", help="Draw the ROC curves here, .svg.", metavar="FILE"),
-    ] = None,
-    changes: Annotated[
-        Path | None,
-        typer.Option("--changes", help="Draw what becomes what here, .svg.", metavar="FILE"),
-    ] = None,
-    features: Annotated[
-        Path | None,
-        typer.Option("--features", help="Draw what each column tells here, .svg.", metavar="FILE"),
-    ] = None,
-    seed: Annotated[
-        int,
-        typer.Option("--seed", help="Which half is attacked; the draws are always new.", min=0),
-    ] = 0,
-    as_json: Json = False,
-) -> None:
-    """How well a secret can be inferred from profiles, before and after release.
+class NoAttack(ReticentError):
+    """These people cannot be attacked: what is missing, and what would help."""
 
-    Half of the people teach three attackers, whose secrets they know; the other half is attacked,
-    as it is and released. The honest opponent learns from released profiles. An area (AUC) of 0.5
-    is guessing, 1 is certainty. Exit code 1 if an attacker does better than the best possible one,
-    or releases do not follow the mapping's chances.
-    """
-    figures = [path for path in (roc, changes, features) if path is not None]
-    for figure in figures:
-        check_files(figure, suffixes=FIGURES)
-    if figures and find_spec("matplotlib") is None:
-        raise MissingExtra("drawing a figure", "plots")
-    from reticent.data.people_tables import read_people
-    from reticent.tasks.inference import bayes_curve  # scikit-learn may be missing: say so first
+    def __init__(self, what: str, why: str = "") -> None:
+        self.what, self.why = what, why
+        super().__init__(f"{what}: {why}" if why else what)
 
-    recoding = read_mapping(mapping)
-    people = read_people(path)
+
+def infer(
+    recoding: Recoding,
+    people: People,
+    *,
+    secret: str | None = None,
+    value: str | None = None,
+    seed: int = 0,
+    source: Source | None = None,
+    tick: Callable[[str], None] = lambda step: None,
+) -> Findings:
+    """Attack half of the people, whose secrets the other half teaches; draws are thrown away."""
+    from reticent.noise import Source
+    from reticent.tasks.leakage import secret_names
+
     column, truth, chosen = _truth(people, recoding, secret, value)
-    rows = people.rows(recoding.columns, recoding.widths)[truth >= 0]
-    halves = _Halves.of(recoding, rows, truth[truth >= 0], seed)
-    with progress(2) as advance:
-        advance("attacking profiles as they are")
-        before = halves.attack_raw(seed)
-        advance("attacking released profiles")
-        after = halves.attack_released(seed)
-    ceiling, right = halves.ceiling(recoding), halves.drawn_right(recoding)
-    found = Findings(column, chosen, before, after, ceiling, halves.truth, right)
-    if roc is not None:
-        from reticent.report.attack_figures import roc_figure
+    rows, truth = people.rows(recoding.columns, recoding.widths)[truth >= 0], truth[truth >= 0]
+    drawn = Source.system() if source is None else source
+    halves = _Halves.of(recoding, rows, truth, seed, drawn)
+    tick("attacking profiles as they are")
+    before = halves.attack_raw(seed)
+    tick("attacking released profiles")
+    after = halves.attack_released(seed)
+    return Findings(
+        column,
+        chosen,
+        before,
+        after,
+        halves.ceiling(recoding),
+        halves.truth,
+        halves.drawn_right(recoding),
+        tuple(secret_names(recoding)),
+        law_of(recoding, rows, truth),
+    )
 
-        best = bayes_curve(found.ceiling)
-        write_atomically(roc, roc_figure(after, ceiling=best, before=before))
-    law = _law(recoding, rows, truth[truth >= 0])
-    if changes is not None:
-        write_atomically(changes, _changes(recoding, law))
-    if features is not None:
-        write_atomically(features, _features(recoding, law))
-    if as_json:
-        say_json("audit-attack/1", **found.fields())
-    else:
-        for line in found.lines():
-            say(line)
-        for note in _notes(recoding, found):
-            talk(f"note: {note}")
-        for figure in figures:
-            talk(f"figure: {figure}")
-    if found.above:
-        talk("error: an attacker does better than the best possible one; do not release")
-    if found.strange:
-        talk("error: releases do not follow the mapping's chances; do not release")
-    if found.above or found.strange:
-        raise typer.Exit(ExitCode.FOUND)
+
+def read_attacked(data: Any) -> People:
+    """People of a file, a frame or columns by name; every column as text."""
+    from pathlib import Path
+
+    from reticent.data.people_tables import People, read_people
+    from reticent.queries.inputs import Cells, Table
+
+    if isinstance(data, (str, Path)):
+        return read_people(data)
+    read = Table("A line for each person.", {}, others=Cells.TEXT).read("table", data, {}, {})
+    return People(read.called, read.columns)
 
 
 def _truth(
@@ -142,30 +99,30 @@ def _truth(
 
     names = secret_names(recoding)
     if secret is None and len(names) > 1:
-        raise Failure(f"the mapping hides {', '.join(names)}", why="--secret says which to infer")
+        raise NoAttack(f"the mapping hides {', '.join(names)}", why="--secret says which to infer")
     column = people.named(names[0] if secret is None else secret)
     if column.casefold() in {name.casefold() for name in recoding.columns}:
         why = "whoever sees a release sees it; --secret names a column that is not released"
-        raise Failure(f"{column} is a column that the mapping releases", why=why)
+        raise NoAttack(f"{column} is a column that the mapping releases", why=why)
     held = people.column(column)
     values = [text for text in np.unique(held).tolist() if text]
     if not values:
-        raise Failure(f"{people.file} has no value in {column}: there is nothing to infer")
+        raise NoAttack(f"{people.file} has no value in {column}: there is nothing to infer")
     if len(values) == 1:
         why = "an attack needs people who have the secret and people who do not"
-        raise Failure(f"everybody in {people.file} has the same {column}", why=why)
+        raise NoAttack(f"everybody in {people.file} has the same {column}", why=why)
     if value is None and len(values) > 2:
         why = "--value VALUE attacks one of them against all others"
-        raise Failure(f"{column} has {len(values)} values, and an attack is about two", why=why)
+        raise NoAttack(f"{column} has {len(values)} values, and an attack is about two", why=why)
     chosen = values[1] if value is None else value.strip()
     if chosen not in values:
         why = "values are compared letter by letter; capitals and spaces inside count"
-        raise Failure(f"nobody in {people.file} has that value of {column}", why=why)
+        raise NoAttack(f"nobody in {people.file} has that value of {column}", why=why)
     truth = np.where(held == "", -1, held == chosen).astype(np.int64)
     return column, truth, chosen
 
 
-def _law(recoding: Recoding, rows: NDArray[Any], truth: NDArray[Any]) -> MappingLaw:
+def law_of(recoding: Recoding, rows: NDArray[Any], truth: NDArray[Any]) -> MappingLaw:
     """The mapping under the law of these people; who is withheld is left out."""
     import numpy as np
 
@@ -173,25 +130,6 @@ def _law(recoding: Recoding, rows: NDArray[Any], truth: NDArray[Any]) -> Mapping
 
     counts, _ = counted(recoding, np.array([[0], [1]]), rows, truth)
     return recoding.under(counts[:, :-1])
-
-
-def _changes(recoding: Recoding, law: MappingLaw) -> str:
-    """What becomes what, in the changes that most of these people make."""
-    from reticent.report.mapping_figures import column_labels, mapping_figure
-
-    labels = column_labels(recoding.columns, recoding.profiles)
-    return mapping_figure(law.channel, labels, law.joint.sum(axis=0))
-
-
-def _features(recoding: Recoding, law: MappingLaw) -> str:
-    """What each column tells about the secret, before and after."""
-    from reticent.optim.mapping import Channel
-    from reticent.report.attack_figures import feature_figure
-    from reticent.tasks.leakage import features as bits
-
-    before = bits(Channel.identity(len(recoding.profiles)), law.joint, recoding.profiles)
-    after = bits(law.channel, law.joint, recoding.profiles)
-    return feature_figure(recoding.columns, before.tolist(), after.tolist())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -206,13 +144,20 @@ class _Halves:
     truth: NDArray[Any]
 
     @classmethod
-    def of(cls, recoding: Recoding, rows: NDArray[Any], truth: NDArray[Any], seed: int) -> _Halves:
+    def of(
+        cls,
+        recoding: Recoding,
+        rows: NDArray[Any],
+        truth: NDArray[Any],
+        seed: int,
+        source: Source,
+    ) -> _Halves:
         import numpy as np
 
         from reticent.data.synthetic import uniform
         from reticent.noise import Source
 
-        released = recoding.release_many(rows, Source.system())
+        released = recoding.release_many(rows, source)
         shown = np.array([None not in row for row in released.tolist()], dtype=bool)
         rows, released, truth = rows[shown], released[shown].astype(str), truth[shown]
         order = np.argsort(uniform(len(rows), Source.seeded(seed)), kind="stable")
@@ -221,7 +166,7 @@ class _Halves:
         for part in (truth[one], truth[other]):
             if min(int(part.sum()), int((1 - part).sum())) < FEWEST:
                 why = f"each half needs {FEWEST} people who have the secret and {FEWEST} without"
-                raise Failure("there are too few people to attack", why=why)
+                raise NoAttack("there are too few people to attack", why=why)
         return cls(rows[one], released[one], truth[one], rows[other], released[other], truth[other])
 
     def attack_raw(self, seed: int) -> list[Attack]:
@@ -251,7 +196,7 @@ class _Halves:
 
     def ceiling(self, recoding: Recoding) -> MappingLaw:
         """The mapping under the law of the people attacked: nobody beats its Bayes rule."""
-        return _law(recoding, self.target, self.truth)
+        return law_of(recoding, self.target, self.truth)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -265,6 +210,8 @@ class Findings:
     ceiling: MappingLaw
     truth: NDArray[Any]  # who of those attacked has the secret
     drawn_right: float  # the chance of draws at least so far from the mapping's chances
+    hidden: tuple[str, ...]  # what the mapping was made to hide
+    law: MappingLaw  # of the mapping, under all people of the table
 
     @property
     def people(self) -> int:
@@ -275,6 +222,11 @@ class Findings:
     def strange(self) -> bool:
         """Whether the draws are not those of the mapping."""
         return self.drawn_right < STRANGE
+
+    @property
+    def passed(self) -> bool:
+        """Whether no attacker beats the best possible one, and draws are those of the mapping."""
+        return not self.above and not self.strange
 
     @property
     def bound(self) -> float:
@@ -325,6 +277,18 @@ class Findings:
     def _of(self, attacker: str) -> list[Attack]:
         return [attack for attack in self.after if attack.attacker == attacker]
 
+    def notes(self) -> list[str]:
+        """What to know about it."""
+        told = ["nothing was released: these draws were attacked and thrown away"]
+        if self.column.casefold() not in {name.casefold() for name in self.hidden}:
+            told.append(f"the mapping was made to hide {', '.join(self.hidden)}, not {self.column}")
+        if self.wide:
+            told.append(
+                f"there are few people ({self.people} attacked): intervals are wide, and areas may "
+                "be far off; the best possible figure is exact for them"
+            )
+        return told
+
     def fields(self) -> dict[str, Any]:
         """For JSON; curves by few enough points, and the ceiling nowhere below what it is."""
         from reticent.report.roc import raised
@@ -339,7 +303,7 @@ class Findings:
             "negatives": self.people - have,
             "best_possible": self.bound,
             "few_people": self.wide,
-            "passed": not self.above and not self.strange,
+            "passed": self.passed,
             "draws_as_the_table_says": self.drawn_right,
             "attacks": [
                 {
@@ -372,18 +336,3 @@ def _listed(false_rates: NDArray[Any], true_rates: NDArray[Any]) -> dict[str, li
 
 def _told(attack: Attack) -> str:
     return f"{attack.auc:.3f} ({attack.low:.3f} to {attack.high:.3f})"
-
-
-def _notes(recoding: Recoding, found: Findings) -> list[str]:
-    from reticent.tasks.leakage import secret_names
-
-    names, column = secret_names(recoding), found.column
-    notes = ["nothing was released: these draws were attacked and thrown away"]
-    if column.casefold() not in {name.casefold() for name in names}:
-        notes.append(f"the mapping was made to hide {', '.join(names)}, not {column}")
-    if found.wide:
-        notes.append(
-            f"there are few people ({found.people} attacked): intervals are wide, and areas may be "
-            "far off; the best possible figure is exact for them"
-        )
-    return notes
