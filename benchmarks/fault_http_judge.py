@@ -20,7 +20,6 @@ from reticent.amounts import nano_down
 from reticent.gateway import Gateway
 from reticent.ledger import verify_ledger
 from reticent.ledger.accounts import LARGEST
-from reticent.tasks.terms import HistogramTerms, SimilarityTerms
 
 
 @dataclass(frozen=True)
@@ -121,9 +120,6 @@ def _miscounted(gateway: Gateway, held: Held) -> int:
     @lru_cache(None)
     def cost(subject: str, provider: str, kind: str) -> int:
         terms, wishes = offers[provider][kind].terms, gateway.person(subject).preferences
-        if isinstance(terms, HistogramTerms):
-            return terms.allowance(wishes, provider).nano
-        assert isinstance(terms, SimilarityTerms)
         return terms.allowance(wishes, provider, places).nano
 
     wrong = 0

@@ -71,7 +71,7 @@ class PaddedGateway(Gateway):
 
     def _in_memory(self, asked: Asked) -> list[tuple[int, int]]:
         found = [self._memory._people.get(name) for name in asked.subjects]
-        return [(id(one), len(one._allowances)) if one else (0, 0) for one in found]
+        return [(id(one), len(one._subjects)) if one else (0, 0) for one in found]
 
 
 class Unheld:

@@ -19,12 +19,12 @@ import numpy as np
 
 from reticent.data.catalogue import Catalogue
 from reticent.gateway import Gateway, credentials, directory
-from reticent.gateway.asks import offers_of, read_asks
 from reticent.gateway.catalogue_text import catalogue_to_text
+from reticent.gateway.offers import offers_of, read_asks
 from reticent.ledger import Connection
 from reticent.noise import Source
 from reticent.preferences import Preferences
-from reticent.tasks.terms import HistogramTerms, SimilarityTerms
+from reticent.queries.public_terms import Subject
 
 PROVIDERS = ("club.example", "shop.example")
 ASKS: dict[str, dict[str, Any]] = {
@@ -117,10 +117,8 @@ def warm() -> None:
     """Load compiled code, so that processes forked from here need not; no thread is started."""
     catalogue, file = films(), Preferences.parse(named(""))
     offers = offers_of(PROVIDERS[0], read_asks(ASKS), catalogue, None)
-    histogram, similarity = (offers[kind].terms for kind in ("histogram", "similarity"))
-    assert isinstance(histogram, HistogramTerms)
-    assert isinstance(similarity, SimilarityTerms)
     held = np.ones(len(catalogue), dtype=np.int64)
-    histogram.draw(held, histogram.allowance(file, PROVIDERS[0]), Source.system())
-    both = (held, similarity.allowance(file, PROVIDERS[0], catalogue.places))
-    similarity.draw(both, both, Source.system())
+    for offer in offers.values():
+        allowed = offer.terms.allowance(file, PROVIDERS[0], catalogue.places)
+        both = [Subject(name, held, {}, allowed) for name in ("one", "other")]
+        offer.terms.draw(both[: 1 + (offer.kind == "similarity")], Source.system())

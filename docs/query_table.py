@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reticent.queries.cells import LATER, SURFACES, VERBS, cells
+from reticent.queries.cells import SURFACES, VERBS, cells
 from reticent.queries.registry import queries
 
 _BLOCK = re.compile(r"<!-- queries -->\n.*?<!-- end -->", re.DOTALL)
@@ -24,8 +24,8 @@ def _table() -> str:
         told = []
         for name in names:
             cell = {**found["verbs"], **found["surfaces"]}[name]
-            told.append("yes" if cell is True else "later" if cell == LATER else "no")
-            if cell not in (True, LATER):
+            told.append("yes" if cell is True else "no")
+            if cell is not True:
                 reasons.setdefault(f"{name}: {cell}", []).append(f"`{kind}`")
         lines.append(f"| `{kind}` | {' | '.join(told)} |")
     whys = [f"- Not {why} ({', '.join(kinds)})." for why, kinds in reasons.items()]

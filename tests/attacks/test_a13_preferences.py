@@ -18,7 +18,7 @@ from reticent.console.app import make_app
 from reticent.console.problems import Problem
 from reticent.gateway import Asked, Gateway
 from reticent.gateway.drawing import Drawn
-from reticent.tasks.terms import HistogramTerms
+from reticent.queries.public_terms import AttributeTerms
 from tests.unit.console.conftest import PLENTY
 from tests.unit.gateway.seeded import (
     ADS,
@@ -238,9 +238,9 @@ def widening(gateway: Gateway) -> Any:
     """Adds more noise for who allows less, as releases by a device of one's own do."""
     draw = gateway._draw
 
-    def naive(offer: Any, people: Any) -> Any:
-        drawn = draw(offer, people)
-        assert isinstance(offer.terms, HistogramTerms)
+    def naive(offer: Any, people: Any, key: str) -> Any:
+        drawn = draw(offer, people, key)
+        assert isinstance(offer.terms, AttributeTerms)
         granted = people[0].person.preferences.providers.get(offer.provider)
         wider = 1 if granted is None else max(1, 4 / float(granted.epsilon))
         released, cover = (

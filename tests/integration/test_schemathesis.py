@@ -20,8 +20,20 @@ from hypothesis.stateful import run_state_machine_as_test
 from reticent.console.api import KEY
 from reticent.console.app import make_app
 from reticent.gateway import Gateway
+from reticent.queries.offered import offered
 from tests.unit.console.conftest import PLENTY
-from tests.unit.gateway.seeded import ask, checked, fill, lines, opened, somebody, token, wishes
+from tests.unit.gateway.seeded import (
+    ASKS,
+    CLUB,
+    ask,
+    checked,
+    fill,
+    lines,
+    opened,
+    somebody,
+    token,
+    wishes,
+)
 
 pytestmark = pytest.mark.fuzz
 
@@ -37,7 +49,8 @@ CHECKS = (
     "allow_header_conformance",
     "unsupported_method",
 )
-EXAMPLES = {"histogram": 800, "profile": 500, "similarity": 800, "release": 500, "terms": 40}
+EXAMPLES = {**dict.fromkeys(offered(), 500), "get_release": 500, "get_terms": 40}
+MORE = {"sketches": {"epsilon": "1", "profile_size": 4}, "neighbours": {}, "recommendations": {}}
 LEAST = 5000
 OFTEN = settings(
     max_examples=1500,
@@ -77,7 +90,8 @@ class Counted:
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     path: Path = tmp_path_factory.mktemp("schemathesis") / "gateway.db"
     with opened(path) as made:
-        fill(made, {name: somebody(preferences=wishes(total=100)) for name in PEOPLE})
+        people = {name: somebody(preferences=wishes(total=100)) for name in PEOPLE}
+        fill(made, people, asks={CLUB: {**ASKS[CLUB], **MORE}})
         ask(made, USED)
         yield made
         assert checked(made).problems == ()
@@ -174,7 +188,7 @@ def test_made_up_requests(schema: Any, headers: dict[str, str], gateway: Gateway
     print(f"{answers.total()} requests: {dict(sorted(statuses.items()))}")
     assert answers.total() >= LEAST
     assert not [status for status in statuses if status >= 500]
-    good = {path: answers[path, 200] for path in ("histogram", "profile", "similarity", "releases")}
+    good = {path: answers[path, 200] for path in (*offered(), "releases")}
     assert min(good.values()) >= 50, good
     assert {200, 400, 401, 404, 409, 422} <= set(statuses)
     assert len(lines(gateway, "spend")) > 200

@@ -24,8 +24,8 @@ from reticent.layout import table
 
 if TYPE_CHECKING:
     from reticent.gateway import Gateway
-    from reticent.gateway.asks import Offer
     from reticent.gateway.imports import Incoming
+    from reticent.gateway.offers import Offer
     from reticent.ledger import Connection
 
 app = typer.Typer(
@@ -227,14 +227,7 @@ def _asks(path: Path) -> dict[str, Any]:
         raise Failure(f"{path}{where} is not {kind}") from None
     if not isinstance(found, dict):
         raise Failure(f"{path} is no table of what is asked for")
-    return {key: _texts(value) for key, value in found.items()}
-
-
-def _texts(value: Any) -> Any:
-    """Amounts as text, as they stand in the file."""
-    if isinstance(value, dict):
-        return {key: _texts(inner) for key, inner in value.items()}
-    return str(value) if type(value) is int else value
+    return found
 
 
 def _offer(offer: Offer) -> dict[str, Any]:

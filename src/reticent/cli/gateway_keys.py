@@ -33,7 +33,7 @@ def token(
         list[str] | None,
         typer.Option(
             "--scopes",
-            help="What it is good for: histogram, profile, similarity; all if left out.",
+            help="What it is good for, as reticent queries names it; all if left out.",
             metavar="KIND",
         ),
     ] = None,
@@ -47,7 +47,7 @@ def token(
     """
     from reticent.gateway import credentials, directory
 
-    kinds = [kind for given in scopes or credentials.SCOPES for kind in given.split(",")]
+    kinds = [kind for given in scopes or credentials.all_scopes() for kind in given.split(",")]
     made = credentials.new_token()
     with gateway_at(database) as gateway:
         if name not in dict(gateway.read(directory.providers)):

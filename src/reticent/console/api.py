@@ -1,5 +1,7 @@
 """The provider's API, version 1: ask for a release of one person, get value, card and key.
 
+There is an operation for each kind of query that is offered, made from its declaration.
+
 Theory    docs/theory/terms.md, Theorem 2 (preferences do not show)
 Not here  what is released (gateway/), sizes and rates (guards.py, limits.py).
 
@@ -13,16 +15,21 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, create_model
 
 from reticent.console.guards import too_many
 from reticent.console.problems import Problem
 from reticent.gateway import Asked, NoSuchPerson, NotOffered
 from reticent.ledger import KeyReused, LedgerError, Stale
+from reticent.queries.base import Query, Shape
+from reticent.queries.offered import derived_from
+from reticent.queries.offering import Lasts
 
 if TYPE_CHECKING:
     from starlette.datastructures import State
@@ -35,7 +42,6 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 Model = TypeVar("Model", bound=BaseModel)
 _KEY = re.compile(KEY)
 _PROBLEM = {"type": "object", "required": ["type", "title", "status"]}
-router = APIRouter(prefix="/v1")
 
 
 class Body(BaseModel):
@@ -67,7 +73,7 @@ class ReleaseAnswer(BaseModel):
     other: str | None = None
     key: str
     terms: str = Field(description="Which public terms of yours it was made on")
-    value: Any = Field(description="Numbers by attribute, one number, or values by column")
+    value: Any = Field(description="As the operation of its kind says")
     card: dict[str, Any] = Field(description="The guarantee card of the terms")
 
 
@@ -75,6 +81,7 @@ class OfferAnswer(BaseModel):
     """Your public terms for one kind of release."""
 
     kind: str
+    asked: dict[str, Any] = Field(description="The options of the query, as you ask for it")
     terms: str
     card: dict[str, Any]
 
@@ -94,7 +101,7 @@ def _responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 _ALWAYS = (400, 401, 403, 429, 503)
 _AGAIN = {
-    "operationId": "release",
+    "operationId": "get_release",
     "parameters": {"key": "$request.header.Idempotency-Key"},
     "description": "The same answer, for as long as the person is here",
 }
@@ -125,41 +132,58 @@ def _described(model: type[BaseModel]) -> dict[str, Any]:
     }
 
 
-def _operation(kind: str, model: type[BaseModel]) -> dict[str, Any]:
-    return {
-        "path": f"/{kind}",
-        "response_model": ReleaseAnswer,
-        "responses": _ASKING,
-        "openapi_extra": _described(model),
-        "operation_id": kind,
-    }
+def _answer_of(query: type[Query]) -> type[ReleaseAnswer]:
+    """How an answer of one kind looks."""
+    value = Annotated[Any, WithJsonSchema(dict(query.offering.value))]
+    told = Field(description=query.about())
+    return create_model(f"{query.__name__}Answer", __base__=ReleaseAnswer, value=(value, told))
 
 
-@router.post(**_operation("histogram", OfOne))
-async def histogram(request: Request) -> Response:
-    """How many items of each attribute a person has, with the noise of your terms."""
-    return await _ask(request, "histogram", OfOne)
+def _operation(query: type[Query]) -> Callable[[Request], Awaitable[Response]]:
+    """What answers requests for one kind."""
+    model = OfTwo if query.shape is Shape.PER_PAIR else OfOne
+    lasts = query.offering.lasts is not Lasts.REQUEST or derived_from(query) is not None
+
+    async def operation(request: Request) -> Response:
+        return await _ask(request, query.kind, model, lasts)
+
+    return operation
 
 
-@router.post(**_operation("profile", OfOne))
-async def profile(request: Request) -> Response:
-    """A person's profile, recoded so that what must not be inferred is hard to guess."""
-    return await _ask(request, "profile", OfOne)
+@cache
+def router(kinds: tuple[type[Query], ...]) -> APIRouter:
+    """The operations; which there are is public, and fixed when the service starts."""
+    found = APIRouter(prefix="/v1")
+    for query in kinds:
+        model = OfTwo if query.shape is Shape.PER_PAIR else OfOne
+        whose = "two people" if query.shape is Shape.PER_PAIR else "one person"
+        found.add_api_route(
+            f"/{query.kind}",
+            _operation(query),
+            methods=["POST"],
+            response_model=_answer_of(query),
+            responses=_ASKING,
+            openapi_extra=_described(model),
+            operation_id=query.kind,
+            summary=query.offering.of(query).title,
+            description=f"{query.about()} Of {whose}, with the noise of your public terms.",
+        )
+    for path, get, model_of, statuses in (
+        ("/releases/{key}", release, ReleaseAnswer, (404, 414)),
+        ("/terms", terms, TermsAnswer, ()),
+    ):
+        found.add_api_route(
+            path,
+            get,
+            methods=["GET"],
+            response_model=model_of,
+            responses=_responses(*_ALWAYS, *statuses),
+            openapi_extra={"security": [{"token": []}]},
+            operation_id=f"get_{get.__name__}",
+        )
+    return found
 
 
-@router.post(**_operation("similarity", OfTwo))
-async def similarity(request: Request) -> Response:
-    """How alike two people's profiles are, with the noise of your terms."""
-    return await _ask(request, "similarity", OfTwo)
-
-
-@router.get(
-    "/releases/{key}",
-    response_model=ReleaseAnswer,
-    responses=_responses(*_ALWAYS, 404, 414),
-    openapi_extra={"security": [{"token": []}]},
-    operation_id="release",
-)
 async def release(request: Request, key: str) -> Response:
     """The answer that one of your keys got; another provider's key is not there."""
     found = _caller(request)
@@ -172,27 +196,27 @@ async def release(request: Request, key: str) -> Response:
     return Response(answer, media_type="application/json")
 
 
-@router.get(
-    "/terms",
-    response_model=TermsAnswer,
-    responses=_responses(*_ALWAYS),
-    openapi_extra={"security": [{"token": []}]},
-    operation_id="terms",
-)
 async def terms(request: Request) -> Response:
     """What you ask for, in public, with the card of each kind of release."""
     found = _caller(request)
     gateway: Gateway = request.app.state.gateway
     offers = gateway.world().offers.get(found.provider, {})
     told = [
-        {"kind": kind, "terms": offer.id, "card": json.loads(offer.card.to_json())}
+        {
+            "kind": kind,
+            "asked": offer.terms.query.to_request(),
+            "terms": offer.id,
+            "card": json.loads(offer.card.to_json()),
+        }
         for kind, offer in sorted(offers.items())
     ]
     body = {"schema": "terms/1", "provider": found.provider, "offers": told}
     return Response(json.dumps(body), media_type="application/json")
 
 
-async def _ask(request: Request, kind: str, model: type[OfOne] | type[OfTwo]) -> Response:
+async def _ask(
+    request: Request, kind: str, model: type[OfOne] | type[OfTwo], lasts: bool
+) -> Response:
     found = _caller(request)
     if kind not in found.scopes:
         raise Problem(403, f"the scopes of this token do not include {kind}")
@@ -209,18 +233,18 @@ async def _ask(request: Request, kind: str, model: type[OfOne] | type[OfTwo]) ->
         raise Problem(503, headers={"retry-after": "1"})
     state.gateway.world()  # new terms are public, and so is the time that reading them takes
     async with state.slots.slot():
-        answer = await _answer(state, found.provider, asked)
+        answer = await _answer(state, found.provider, asked, lasts)
     return Response(answer, media_type="application/json")
 
 
-async def _answer(state: State, provider: str, asked: Asked) -> bytes:
+async def _answer(state: State, provider: str, asked: Asked, lasts: bool) -> bytes:
     """What is sent; work that waits is counted, answers that are held are not."""
     gateway: Gateway = state.gateway
     state.waiting += 1
     try:
         while True:  # once, unless somebody changes something at this very moment
             with suppress(Stale):
-                if asked.kind == "profile":  # waits for a draw that may have to be kept first
+                if lasts:  # waits for a draw that may have to be kept first
                     pending = await asyncio.to_thread(gateway.submit, provider, asked)
                 else:
                     pending = gateway.submit(provider, asked)

@@ -30,11 +30,13 @@ from reticent.console.problems import Problem, problem_response
 from reticent.console.slots import Slots
 from reticent.console.views import page
 from reticent.console.visitors import SignIn, session_of
+from reticent.queries.offered import offered
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from reticent.gateway import Gateway
+    from reticent.queries.base import Query
 
 ENTER = "/enter"
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -62,7 +64,7 @@ def make_app(
     app.state.providers = Buckets(limits.provider_rate, limits.provider_burst)
     app.state.waiting = 0
     app.state.slots = Slots(limits.slot_seconds)
-    app.router.routes.extend(_routes().routes)
+    app.router.routes.extend(_routes(tuple(offered().values())).routes)
     static = StaticFiles(directory=str(files("reticent.console") / "static"))
     app.mount("/static", static, name="static")
     app.add_exception_handler(Problem, _problem)
@@ -74,10 +76,10 @@ def make_app(
 
 
 @cache
-def _routes() -> APIRouter:
+def _routes(kinds: tuple[type[Query], ...]) -> APIRouter:
     """What is asked and where, worked out once: it is the same for every gateway."""
     found = APIRouter()
-    found.include_router(api.router)
+    found.include_router(api.router(kinds))
     for pages in (door, pages_people.router, pages_engineer.router):
         _answer_head(pages.routes)
         found.include_router(pages, include_in_schema=False)

@@ -23,10 +23,11 @@ from reticent.console.views import page
 from reticent.console.visitors import engineer_of
 from reticent.gateway.credentials import tokens
 from reticent.gateway.drawing import OWN
+from reticent.queries.histogram import Histogram
 
 if TYPE_CHECKING:
     from reticent.gateway import Gateway
-    from reticent.gateway.asks import Offer
+    from reticent.gateway.offers import Offer
     from reticent.ledger import Connection
 
 router = APIRouter(include_in_schema=False)
@@ -50,7 +51,7 @@ def overview(request: Request) -> Response:
         {
             "name": name,
             "offers": [_offer(offers[kind]) for kind in sorted(offers)],
-            "histogram": "histogram" in offers,
+            "planned": Histogram.kind in offers,
             "releases": answered.get(name, 0),
             "tokens": sum(one.provider == name and not one.revoked for one in live),
         }
@@ -71,7 +72,7 @@ def _offer(offer: Offer) -> dict[str, Any]:
     """What is public of one kind of release."""
     promise = offer.card.promise
     return {
-        "kind": offer.kind,
+        "title": offer.offering.title,
         "epsilon": promise.epsilon,
         "bits": None if promise.bits is None else show_up(promise.bits, 3),
         "odds": offer.card.words.odds,

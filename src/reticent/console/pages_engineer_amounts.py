@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 from urllib.parse import urlencode
 
 from reticent.amounts import show_nano
-from reticent.gateway.asks import Asks, HistogramAsk
+from reticent.queries.histogram import Histogram
 
 STEPS = tuple(f"{10 ** ((place - 30) / 10):.2g}" for place in range(1, 41))
 MOST = len(STEPS)
@@ -38,14 +40,17 @@ class Sliders:
     provider: str
     epsilon: Slider
     attributes: tuple[Slider, ...]
+    own: Histogram | None = None
+    """What the provider asks for now."""
 
     @property
-    def ask(self) -> HistogramAsk | None:
-        """What would be asked for; None if nothing."""
+    def ask(self) -> Histogram | None:
+        """What would be asked for, other options as they are; None if nothing."""
         wanted = {one.name: one.amount for one in self.attributes if one.amount is not None}
         if not wanted or self.epsilon.amount is None:
             return None
-        return HistogramAsk(epsilon=self.epsilon.amount, attributes=wanted)
+        amounts = {"epsilon": self.epsilon.amount, "attributes": wanted}
+        return Histogram.of_request({**(self.own.to_request() if self.own else {}), **amounts})
 
     @property
     def query(self) -> str:
@@ -60,9 +65,9 @@ def place_of(amount: str | None) -> int:
     >>> place_of("0.63"), place_of("0"), place_of(None), place_of("5000")
     (28, 0, 0, 40)
     """
-    if amount is None or not float(amount):
+    if amount is None or not Fraction(amount):
         return 0
-    return min(max(round(10 * math.log10(float(amount))) + 30, 1), MOST)
+    return min(max(round(10 * math.log10(Fraction(amount))) + 30, 1), MOST)
 
 
 def three_digits(nano: int) -> str:
@@ -76,17 +81,19 @@ def three_digits(nano: int) -> str:
 
 
 def read_sliders(
-    provider: str, own: HistogramAsk | None, attributes: tuple[str, ...], fields: Mapping[str, str]
+    provider: str, own: Histogram | None, attributes: tuple[str, ...], fields: Mapping[str, str]
 ) -> Sliders:
     """Sliders of a form or an address; what it lacks stands where the provider's amounts are."""
-    asked = {} if own is None else dict(own.attributes)
-    usual = _AMOUNT if own is None else asked.get("default")
+    told: dict[str, Any] = {"epsilon": _EPSILON, "attributes": {"default": _AMOUNT}}
+    told = told if own is None else own.to_plain()
+    asked = told["attributes"] or {"default": told["epsilon"]}
+    usual = asked.get("default")
     sliders = tuple(
         _slider(f"a{j}", name, asked.get(name, usual), fields, least=0)
         for j, name in enumerate(attributes)
     )
-    most = _EPSILON if own is None else own.epsilon
-    return Sliders(provider, _slider("e", "All together", most, fields, least=1), sliders)
+    most = _slider("e", "All together", told["epsilon"], fields, least=1)
+    return Sliders(provider, most, sliders, own)
 
 
 def _slider(
@@ -98,8 +105,3 @@ def _slider(
     place = min(max(place, least), MOST)
     amount = own if place == usual else STEPS[place - 1]
     return Slider(field, name, place, amount if place else None)
-
-
-def with_histogram(asks: Asks, histogram: HistogramAsk) -> Asks:
-    """What a provider asks for, with another histogram."""
-    return asks.model_copy(update={"histogram": histogram})

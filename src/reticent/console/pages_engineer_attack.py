@@ -23,12 +23,14 @@ from fastapi import APIRouter, Request, Response
 from reticent.amounts import nano_down, nano_up, show_up
 from reticent.console.charts import Line, legend_mark, roc_chart
 from reticent.console.pages_engineer_amounts import three_digits
+from reticent.console.pages_engineer_plan import terms_of
 from reticent.console.problems import Problem
 from reticent.console.views import page
 from reticent.console.visitors import engineer_of
 from reticent.errors import ParameterError
 from reticent.guarantees.card import right_at_most
 from reticent.noise import Source
+from reticent.queries.histogram import Histogram
 from reticent.rational import budget
 from reticent.tasks.item_attack import (
     MOST_RELEASES,
@@ -42,7 +44,7 @@ from reticent.tasks.terms import HistogramTerms
 
 if TYPE_CHECKING:
     from reticent.gateway import Gateway
-    from reticent.gateway.asks import Offer
+    from reticent.gateway.offers import Offer
 
 LOG = logging.getLogger("reticent.gateway")
 router = APIRouter(include_in_schema=False)
@@ -82,9 +84,9 @@ def attack(request: Request) -> Response:
     engineer_of(request)
     gateway: Gateway = request.app.state.gateway
     offers = {
-        name: own["histogram"]
+        name: own[Histogram.kind]
         for name, own in sorted(gateway.world().offers.items())
-        if "histogram" in own
+        if Histogram.kind in own
     }
     if not offers:
         return page(request, "engineer_attack_nobody.html")
@@ -103,8 +105,7 @@ def attack(request: Request) -> Response:
 
 
 def _view(offer: Offer, fields: Mapping[str, str]) -> dict[str, Any]:
-    terms = offer.terms
-    assert isinstance(terms, HistogramTerms)  # noqa: S101, of the kind histogram
+    terms = terms_of(offer)
     catalogue = terms.plan.mechanism.catalogue
     assert catalogue is not None  # noqa: S101, HistogramTerms requires one
     suggested = most_exposed(terms, _SUGGESTED)

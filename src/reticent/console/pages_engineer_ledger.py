@@ -19,7 +19,7 @@ from reticent.amounts import NANO
 from reticent.console.views import page
 from reticent.console.visitors import engineer_of, form_of
 from reticent.errors import ParameterError
-from reticent.gateway.credentials import SCOPES, add_token, new_token, revoke, tokens
+from reticent.gateway.credentials import add_token, all_scopes, new_token, revoke, tokens
 from reticent.gateway.directory import providers
 from reticent.gateway.drawing import OWN
 from reticent.ledger import Head, head_of, verify_ledger
@@ -73,7 +73,7 @@ async def make_token(request: Request) -> Response:
 def _make_token(request: Request, fields: Mapping[str, str]) -> Response:
     gateway: Gateway = request.app.state.gateway
     provider, days = fields.get("provider", ""), fields.get("days", "")
-    scopes = [scope for scope in SCOPES if f"scope_{scope}" in fields]
+    scopes = [scope for scope in all_scopes() if f"scope_{scope}" in fields]
     count = int(days) if days.isascii() and days.isdigit() and len(days) < 6 else 0
     if provider not in dict(gateway.read(providers)):
         return _page(request, not_made="Choose a provider.", typed=fields, status=422)
@@ -123,7 +123,7 @@ def _page(
         wrong_head=wrong_head,
         not_made=not_made,
         known=[name for name, _ in gateway.read(providers)],
-        scopes={scope: typed is None or f"scope_{scope}" in typed for scope in SCOPES},
+        scopes={scope: typed is None or f"scope_{scope}" in typed for scope in all_scopes()},
         provider="" if typed is None else typed.get("provider", ""),
         days=_DAYS if typed is None else typed.get("days", ""),
         tokens=_tokens(gateway),

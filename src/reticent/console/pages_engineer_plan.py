@@ -27,10 +27,11 @@ from reticent.console.problems import Problem
 from reticent.console.views import page
 from reticent.console.visitors import engineer_of
 from reticent.errors import ParameterError
-from reticent.gateway.asks import Asks, HistogramAsk, Offer, offers_of, read_asks
 from reticent.gateway.directory import providers
+from reticent.gateway.offers import Asks, Offer, offers_of, read_asks
 from reticent.guarantees.card import right_at_most
-from reticent.tasks.terms import HistogramTerms
+from reticent.queries.histogram import Histogram
+from reticent.queries.public_terms import AttributeTerms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from reticent.data.catalogue import Catalogue
     from reticent.gateway import Gateway
     from reticent.mechanisms.multilevel_plan import HistogramPlan
+    from reticent.tasks.terms import HistogramTerms
 
 router = APIRouter(include_in_schema=False)
 
@@ -102,30 +104,32 @@ def stand_of(gateway: Gateway, fields: Mapping[str, str], provider: str) -> Stan
     empty = set(catalogue.empty)
     names = tuple(name for name in catalogue.attributes if name not in empty)
     asks = read_asks(found[provider])
-    return Stand(asks, read_sliders(provider, asks.histogram, names, fields))
+    own: Any = asks.get(Histogram.kind)
+    return Stand(asks, read_sliders(provider, own, names, fields))
 
 
-def offer_of(gateway: Gateway, provider: str, ask: HistogramAsk) -> Offer | None:
+def offer_of(gateway: Gateway, provider: str, ask: Histogram) -> Offer | None:
     """What would be offered; None if no noise can do it."""
-    amounts = tuple(sorted(ask.attributes.items()))
     try:
-        return _made(gateway.world().catalogue, provider, ask.epsilon, amounts)
+        return _made(gateway.world().catalogue, provider, ask)
     except ParameterError:
         return None
 
 
 @lru_cache(maxsize=128)
-def _made(
-    catalogue: Catalogue, provider: str, epsilon: str, amounts: tuple[tuple[str, str], ...]
-) -> Offer:
-    asks = Asks(histogram=HistogramAsk(epsilon=epsilon, attributes=dict(amounts)))
-    return offers_of(provider, asks, catalogue, None)["histogram"]
+def _made(catalogue: Catalogue, provider: str, ask: Histogram) -> Offer:
+    return offers_of(provider, {ask.kind: ask}, catalogue, None)[ask.kind]
+
+
+def terms_of(offer: Offer) -> HistogramTerms:
+    """The mathematics of a histogram's terms."""
+    assert isinstance(offer.terms, AttributeTerms)  # noqa: S101, of a histogram
+    return offer.terms.maths
 
 
 def plan_of(offer: Offer) -> HistogramPlan:
     """The plan of a histogram's terms."""
-    assert isinstance(offer.terms, HistogramTerms)  # noqa: S101, of the kind histogram
-    return offer.terms.plan
+    return terms_of(offer).plan
 
 
 def _result(gateway: Gateway, stand: Stand, *, counting: bool) -> dict[str, Any]:
@@ -140,8 +144,7 @@ def _result(gateway: Gateway, stand: Stand, *, counting: bool) -> dict[str, Any]
     rows = _rows(made, stand.sliders)
     counts = None
     if counting:
-        assert isinstance(offer.terms, HistogramTerms)  # noqa: S101, of the kind histogram
-        counts = count_people(gateway, offer.terms, stand.sliders.provider)
+        counts = count_people(gateway, terms_of(offer), stand.sliders.provider)
     return {
         "offer": offer,
         "summary": f"All together: ε {three_digits(loss.overall)} — a suspicion of 50 % about one "
@@ -154,13 +157,13 @@ def _result(gateway: Gateway, stand: Stand, *, counting: bool) -> dict[str, Any]
         "threshold": three_digits(nano_up(made.threshold)),
         "advantage": f"{made.advantage:.3g}",
         "certified": made.certified,
-        "same": ask == stand.asks.histogram or _same(gateway, stand, offer),
+        "same": ask == stand.asks.get(Histogram.kind) or _same(gateway, stand, offer),
         "people": counts,
     }
 
 
 def _same(gateway: Gateway, stand: Stand, offer: Offer) -> bool:
-    own = gateway.world().offers[stand.sliders.provider].get("histogram")
+    own = gateway.world().offers[stand.sliders.provider].get(Histogram.kind)
     return own is not None and own.id == offer.id
 
 

@@ -1,6 +1,6 @@
 """Publishing a provider's terms: what would change for people first, then the change.
 
-Not here  how the amounts were found (pages_engineer_plan.py), what terms are (gateway/asks.py).
+Not here  how the amounts were found (pages_engineer_plan.py), what terms are (gateway/offers.py).
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
 from reticent.amounts import nano_up, show_nano
-from reticent.console.pages_engineer_amounts import three_digits, with_histogram
+from reticent.console.pages_engineer_amounts import three_digits
 from reticent.console.pages_engineer_plan import offer_of, plan_of, stand_of
 from reticent.console.problems import Problem
 from reticent.console.views import page
 from reticent.console.visitors import engineer_of, form_of
-from reticent.gateway.asks import Asks, Offer, read_asks
 from reticent.gateway.credentials import digest
 from reticent.gateway.directory import providers, set_provider
+from reticent.gateway.offers import Asks, Offer, read_asks, write_asks
+from reticent.guarantees import canonical
 from reticent.guarantees.card import right_at_most
+from reticent.queries.histogram import Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,13 +59,13 @@ def _publish(request: Request, fields: Mapping[str, str]) -> Response:
     ask = stand.sliders.ask
     if ask is None or offer_of(gateway, name, ask) is None:
         raise Problem(422, "these amounts cannot be asked for")
-    after = with_histogram(stand.asks, ask)
+    after = {**stand.asks, ask.kind: ask}
 
     def work(connection: Connection) -> bool:
         now = read_asks(dict(providers(connection)).get(name, {}))
         if _seen(now) != fields.get("seen"):
             return False
-        set_provider(connection, name, after.model_dump(exclude_defaults=True))
+        set_provider(connection, name, write_asks(after))
         gateway.changed(connection)
         return True
 
@@ -81,7 +83,7 @@ def _confirm(request: Request, fields: Mapping[str, str], notice: str) -> Respon
     offer = None if ask is None else offer_of(gateway, name, ask)
     if ask is None or offer is None:
         raise Problem(422, "these amounts cannot be asked for")
-    before = gateway.world().offers.get(name, {}).get("histogram")
+    before = gateway.world().offers.get(name, {}).get(Histogram.kind)
     return page(
         request,
         "engineer_publish.html",
@@ -120,4 +122,4 @@ def _asked(amount: Fraction | None) -> str:
 
 def _seen(asks: Asks) -> str:
     """A mark of what was asked for when somebody looked."""
-    return digest(asks.model_dump_json())
+    return digest(canonical(write_asks(asks)))

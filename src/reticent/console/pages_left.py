@@ -24,16 +24,20 @@ from reticent.console.problems import Problem
 from reticent.console.views import page
 from reticent.gateway import directory
 from reticent.gateway.credentials import DAY
-from reticent.guarantees.card import Card, right_at_most
+from reticent.guarantees.card import Audience, Budget, Card, right_at_most
 from reticent.guarantees.card_facts import card_facts
 from reticent.ledger import OVERALL, period_of
 from reticent.ledger.accounts import LARGEST
 from reticent.ledger.reports import Released, balances
+from reticent.queries.base import Shape
+from reticent.queries.offered import derived_from
+from reticent.queries.offering import Lasts, Offering
+from reticent.queries.registry import queries
 
 router = APIRouter()
 SPANS = {"7": "the last 7 days", "30": "the last 30 days", "all": "all time"}
 MOST = 200
-KINDS = {"histogram": "Histogram", "similarity": "Comparison", "profile": "Coded profile"}
+_SHOWN = 24  # letters of a long text
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +52,34 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """One release as the person sees it."""
+    """One release as the person sees it; ``nano`` is what it cost, now or when it was drawn."""
 
     spend: int
     at: int
     provider: str
-    kind: str
     nano: int
     lines: tuple[Line, ...]
     carded: bool
+    offering: Offering
+    of_two: bool = False
+    read_off: bool = False
     used_up: bool = False
 
     @property
     def noise_only(self) -> bool:
         """Whether nothing of the person was in it."""
-        return self.nano == 0 and self.kind != "profile"
+        other = self.read_off or self.offering.lasts is Lasts.MAPPING
+        return self.nano == 0 and not other
+
+    @property
+    def repeats(self) -> bool:
+        """Whether one draw is repeated to the service."""
+        return self.offering.lasts is Lasts.TERMS
 
     @property
     def title(self) -> str:
         """The kind in a word or two."""
-        return KINDS.get(self.kind, "Release")
+        return self.offering.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +117,12 @@ class Standing:
         """Whether releases tell something, and nothing limits them over time."""
         return self.total is None and bool(self.least)
 
+    @property
+    def budget(self) -> Budget:
+        """As the person's copy of a card states it."""
+        limit = "none" if self.total is None else words.remaining(self.total)
+        return Budget(spent=words.epsilon(self.spent), limit=limit, renews=self.renews)
+
     def over_at(self, at: int) -> bool:
         """Whether it is over, and was in the period that holds now."""
         return self.over and period_of(self.renews, at) == self.period  # type: ignore[arg-type]
@@ -130,7 +148,7 @@ def left(request: Request, days: str = "7", provider: str = "", done: str = "") 
         more=len(found) > MOST,
         quiet=sum(1 for one in shown if one.noise_only),
         standings=[one for name, one in standings.items() if not only or name == only],
-        numbers=any(one.kind == "histogram" for one in shown),
+        numbers=any(one.offering.beside == "attributes" for one in shown),
         spans=SPANS,
         span=span,
         only=only,
@@ -151,19 +169,27 @@ def card(request: Request, spend: int) -> Response:
     text = seen.gateway.read(lambda c: directory.card_of(c, str(answer.get("terms", ""))))
     if found is None or text is None:
         raise Problem(404)
-    facts = card_facts(Card.from_json(text))
-    said: tuple[str, ...]
-    if answer["kind"] == "profile":
-        said = ("It was drawn once, and every later request of this mapping repeats it.",)
-    elif found.nano == 0:
-        said = ("This release was noise only: nothing of you was in it, and it cost nothing.",)
-    else:
-        said = (
-            f"Whoever was undecided (50 in 100) about one item of yours is right at most "
-            f"{right_at_most(found.nano)} times in 100 after this release, if the item counts in "
-            f"full (epsilon {words.epsilon(found.nano)}). The card states the most for anybody.",
-        )
+    budget = standing(seen, found.provider).budget
+    facts = card_facts(Card.from_json(text).copy_for(Audience.PERSON, budget))
+    said = _said(_departure(seen, found, used_up=False))
     return page(request, "card.html", facts=facts, own=said, up="/me/left", up_name="What they got")
+
+
+def _said(one: Departure) -> tuple[str, ...]:
+    """What a release was for the person, where the card states the most for anybody."""
+    if one.offering.lasts is Lasts.MAPPING:
+        return ("It was drawn once, and every later request of this mapping repeats it.",)
+    if one.read_off:
+        return ("It was read off what this service had got before, and cost nothing more.",)
+    if one.noise_only:
+        return ("This release was noise only: nothing of you was in it, and it cost nothing.",)
+    once = ("It was drawn once, and every later request of this service repeats it.",)
+    return (
+        f"Whoever was undecided (50 in 100) about one item of yours is right at most "
+        f"{right_at_most(one.nano)} times in 100 after this release, if the item counts in "
+        f"full (epsilon {words.epsilon(one.nano)}). The card states the most for anybody.",
+        *(once if one.repeats else ()),
+    )
 
 
 def _answer(one: Released) -> dict[str, Any]:
@@ -185,23 +211,46 @@ def _ended(found: Iterable[Released], standings: Mapping[str, Standing]) -> set[
 
 def _departure(seen: Visit, one: Released, *, used_up: bool) -> Departure:
     answer = _answer(one)
-    kind, value = str(answer.get("kind", "")), answer.get("value")
-    lines: tuple[Line, ...] = ()
-    if kind == "histogram" and isinstance(value, Mapping):
-        lines = _numbers(value, true_counts(seen.world.catalogue, seen.known.held))
-    elif kind == "profile" and isinstance(value, Mapping):
-        lines = tuple(
+    kind, terms = str(answer.get("kind", "")), str(answer.get("terms", ""))
+    query = queries().get(kind)  # one that is installed no more is a release all the same
+    offering = Offering(name="release") if query is None else query.offering.of(query)
+    nano = one.nano
+    if offering.lasts is Lasts.TERMS:
+        nano = seen.gateway.paid_once(seen.person, terms) or 0
+    return Departure(
+        one.spend,
+        one.at,
+        one.provider,
+        nano,
+        _lines(seen, offering, answer.get("value")),
+        bool(terms),
+        offering,
+        of_two=query is not None and query.shape is Shape.PER_PAIR,
+        read_off=query is not None and derived_from(query) is not None,
+        used_up=used_up and offering.lasts is Lasts.REQUEST,
+    )
+
+
+def _lines(seen: Visit, offering: Offering, value: Any) -> tuple[Line, ...]:
+    """What was sent, part by part; a list may name other people, so it is only counted."""
+    if value is None:
+        return ()
+    if offering.beside == "attributes":
+        return _numbers(value, true_counts(seen.world.catalogue, seen.known.held))
+    if offering.beside == "columns":
+        return tuple(
             Line(name, str(sent), str(true), "same" if str(sent) == str(true) else "different")
             for name, sent in value.items()
             for true in [seen.person.columns.get(name, words.NONE)]
         )
-    elif kind == "similarity" and isinstance(value, (int, float)):
-        lines = (
-            Line("Comparison with another person", words.number(value), "not shown", words.NONE),
-        )
-    return Departure(
-        one.spend, one.at, one.provider, kind, one.nano, lines, bool(answer.get("terms")), used_up
-    )
+    if isinstance(value, (int, float)):
+        shown = words.number(value)
+    elif isinstance(value, str):
+        rest = f" … ({len(value):,} letters)" if len(value) > _SHOWN else ""
+        shown = f"{value[:_SHOWN]}{rest}"
+    else:
+        shown = f"{len(value)} entries"
+    return (Line(offering.title, shown, "not shown", words.NONE),)
 
 
 def _numbers(value: Mapping[str, Any], true: Mapping[str, float]) -> tuple[Line, ...]:
@@ -230,11 +279,8 @@ def standing(seen: Visit, provider: str) -> Standing:
     spent = sum(one.spent for one in found if one.account.period == period)
     limit = None if granted is None else granted.total
     total = None if limit is None else min(nano_down(limit), LARGEST)
-    costs = [
-        seen.allowance(provider, kind, seen.person.preferences).nano
-        for kind in seen.offers(provider)
-        if kind != "profile"
-    ]
+    wishes, offers = seen.person.preferences, seen.offers(provider).values()
+    costs = [seen.allowance(offer, wishes).nano for offer in offers]
     least = min((cost for cost in costs if cost), default=0)
     ever = sum(one.spent for one in found)
     return Standing(provider, spent, total, renews, period, least, ever)

@@ -17,8 +17,8 @@ from reticent.console.pages_left import standing
 from reticent.console.people_choices import STEPS, Choice, chosen, positive
 from reticent.console.people_effects import (
     effects,
+    items_loss,
     profile_state,
-    similarity_loss,
     summary,
 )
 from reticent.console.people_figure import figure
@@ -34,13 +34,14 @@ from reticent.console.people_visits import (
 )
 from reticent.console.problems import Problem
 from reticent.console.views import named, page, part
-from reticent.guarantees.card import right_at_most
+from reticent.gateway.offers import Offer
+from reticent.guarantees.card import Audience, right_at_most
 from reticent.guarantees.card_facts import card_facts
 from reticent.preferences import Preferences, PreferencesError
 from reticent.preferences.editing import UNCHANGED, remove_provider, set_provider
+from reticent.queries.public_terms import RecodedTerms
 
 router = APIRouter()
-KINDS = {"histogram": "histogram", "similarity": "comparison", "profile": "profile"}
 NOT_A_NUMBER = "write a number above 0, such as 0.2; to give nothing, let this service have nothing"
 
 
@@ -124,20 +125,22 @@ def terms(request: Request, provider: str, kind: str) -> Response:
     return page(
         request,
         "card.html",
-        facts=card_facts(offer.card),
-        own=(_for_you(seen, name, kind),),
+        facts=card_facts(offer.card.copy_for(Audience.PERSON, standing(seen, name).budget)),
+        own=(_for_you(seen, offer),),
         up=f"/me/who/{part(name)}",
         up_name=name,
     )
 
 
-def _for_you(seen: Visit, provider: str, kind: str) -> str:
+def _for_you(seen: Visit, offer: Offer) -> str:
     """What such a release tells of this person, who may allow less than it asks for."""
-    if kind == "profile":
-        if profile_state(seen, provider) == "coded":
+    if isinstance(offer.terms, RecodedTerms):
+        if profile_state(seen, offer.provider) == "coded":
             return "A profile is drawn for you once, as this card says."
         return "Your own profile is not used: this service gets one of nobody in particular."
-    nano = seen.allowance(provider, kind, seen.person.preferences).nano
+    if offer.parent is not None:
+        return f"It is read off each {offer.parent.offering.name}, and costs nothing more."
+    nano = seen.allowance(offer, seen.person.preferences).nano
     if not nano:
         return "As your file stands, these releases are noise only: nothing of you is in them."
     return (
@@ -219,7 +222,7 @@ def _page(
         summary=summary(seen, provider),
         figure=figure(table.values()),
         effects=[effect for effect in table.values() if effect.state != "not asked"],
-        kinds=[(kind, KINDS[kind]) for kind in seen.offers(provider)],
+        kinds=[(kind, offer.offering.name) for kind, offer in seen.offers(provider).items()],
         steps=STEPS,
         wrong=wrong,
         problems=(*wrong.says, *problems),
@@ -240,7 +243,7 @@ def _tried(seen: Visit, provider: str, choice: Choice, *, live: str = "") -> dic
     except PreferencesError as error:
         trouble = error.problems[0].says
     table = effects(seen, provider, wishes).values() if epsilon else ()
-    _, compared = similarity_loss(seen, provider, wishes) if epsilon else (0.0, 0)
+    compared, other = items_loss(seen, provider, wishes) if epsilon else (0, "")
     counted = max([0, *(effect.whole for effect in table)])
     unset = bool(epsilon and not counted and seen.histogram(provider))
     nano = max(compared, counted)
@@ -253,7 +256,7 @@ def _tried(seen: Visit, provider: str, choice: Choice, *, live: str = "") -> dic
         "asked": bool(seen.offers(provider)),
         "sentence": (trouble if live else "")
         if trouble
-        else _sentence(seen, provider, epsilon, nano, unset=unset),
+        else _sentence(seen, provider, epsilon, nano, unset=unset, other=other),
         "unset": unset,
         "least": right_at_most(-(-nano // 2)),
         "words": words,
@@ -261,12 +264,14 @@ def _tried(seen: Visit, provider: str, choice: Choice, *, live: str = "") -> dic
     }
 
 
-def _sentence(seen: Visit, provider: str, epsilon: int, nano: int, *, unset: bool) -> str:
+def _sentence(
+    seen: Visit, provider: str, epsilon: int, nano: int, *, unset: bool, other: str
+) -> str:
     if not seen.offers(provider):
         return "Whatever you choose, it gets nothing as long as it asks for nothing."
     if nano and unset:
         rest = "Numbers about attributes stay noise only: no line allows an attribute yet."
-        return f"{words.odds('one comparison', nano)} {rest}"
+        return f"{words.odds(f'one {other}', nano)} {rest}"
     if nano:
         return words.odds("one release", nano)
     if unset:

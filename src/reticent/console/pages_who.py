@@ -16,13 +16,14 @@ from reticent.console.people_effects import (
     Effect,
     effects,
     profile_state,
-    similarity_loss,
+    share_of,
 )
 from reticent.console.people_visits import FINE, Fields, Visit, Wrong, back, change, told, visit
 from reticent.console.problems import Problem
 from reticent.console.views import named, page, part
 from reticent.preferences import Preferences, PreferencesError
 from reticent.preferences.editing import clear_attribute, set_attribute, set_defaults
+from reticent.queries.histogram import Histogram
 
 router = APIRouter()
 NOT_A_NUMBER = "write a number above 0, such as 0.1, or leave it empty to withhold"
@@ -102,14 +103,12 @@ def _rows(seen: Visit) -> list[tuple[str, str, list[Square]]]:
             for provider, table in zip(seen.providers, tables, strict=True)
         ]
         rows.append((name, "", line))
-    if any(seen.similarity(provider) for provider in seen.providers):
-        rows.append(
-            (
-                "Comparisons",
-                "how alike you are to others",
-                [_compared(seen, p) for p in seen.providers],
-            )
-        )
+    by_items = {
+        offer.kind: offer.offering for name in seen.providers for offer in seen.by_items(name)
+    }
+    for kind, offering in sorted(by_items.items()):
+        line = [_by_items(seen, provider, kind) for provider in seen.providers]
+        rows.append((offering.title, offering.about, line))
     if any(seen.profile(provider) for provider in seen.providers):
         states = [(provider, profile_state(seen, provider)) for provider in seen.providers]
         line = [
@@ -127,10 +126,11 @@ def _square(provider: str, effect: Effect) -> Square:
     return Square(effect.state, effect.counts if effect.state == "noisy" else "", address)
 
 
-def _compared(seen: Visit, provider: str) -> Square:
-    if seen.similarity(provider) is None:
+def _by_items(seen: Visit, provider: str, kind: str) -> Square:
+    offer = seen.offers(provider).get(kind)
+    if offer is None:
         return Square("not asked", "", "")
-    share, _ = similarity_loss(seen, provider, seen.person.preferences)
+    share = share_of(seen, offer, seen.person.preferences)
     address = f"/me/who/{part(provider)}"
     return Square("noisy" if share else "withheld", words.counts(share) if share else "", address)
 
@@ -204,6 +204,7 @@ def _cell(
         request,
         "who_cell.html",
         status=status,
+        kind=Histogram.kind,
         **_tried(seen, provider, attribute, choice),
         version=person.version,
         named=provider in wishes.providers,

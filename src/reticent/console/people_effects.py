@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reticent.console import people_words as words
+from reticent.queries.histogram import Histogram
 from reticent.tasks.terms import FULL
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from reticent.console.people_visits import Visit
     from reticent.data.catalogue import Catalogue
+    from reticent.gateway.offers import Offer
     from reticent.preferences import Preferences
 
 
@@ -63,7 +65,7 @@ def effects(seen: Visit, provider: str, wishes: Preferences) -> dict[str, Effect
         return found
     true = true_counts(catalogue, seen.known.held)
     mechanism = terms.plan.mechanism
-    allowed = seen.allowance(provider, "histogram", wishes)
+    allowed = seen.allowance(seen.offers(provider)[Histogram.kind], wishes)
     steps = np.array([float(step) for step in mechanism.exposure.steps])
     counted = terms.stretched(seen.known.held, allowed) * steps
     columns = zip(
@@ -94,11 +96,6 @@ class Summary:
     nano: int
 
 
-KINDS = {
-    "histogram": "a histogram",
-    "similarity": "comparisons with other people",
-    "profile": "a coded profile",
-}
 NOT_ASKED = "It asks for nothing here, so it gets nothing."
 
 
@@ -110,18 +107,22 @@ def profile_state(seen: Visit, provider: str) -> str:
     return "coded" if terms.permitted(seen.person.preferences, provider) else "withheld"
 
 
-def similarity_loss(seen: Visit, provider: str, wishes: Preferences) -> tuple[float, int]:
-    """How far items count in a comparison, and what an item of weight 1 loses by one."""
-    if seen.similarity(provider) is None:
-        return 0.0, 0
-    allowed = seen.allowance(provider, "similarity", wishes)
-    return float(allowed.factors[0] / FULL), allowed.nano
+def share_of(seen: Visit, offer: Offer, wishes: Preferences) -> float:
+    """How far a person's items count in a release that reads them by weight."""
+    return float(seen.allowance(offer, wishes).factors[0] / FULL)
+
+
+def items_loss(seen: Visit, provider: str, wishes: Preferences) -> tuple[int, str]:
+    """The most that an item of weight 1 loses by one such release, and what that is called."""
+    asked = seen.by_items(provider)
+    losses = [(seen.allowance(one, wishes).nano, one.offering.name) for one in asked]
+    return max(losses, default=(0, ""))
 
 
 def summary(seen: Visit, provider: str) -> Summary:
     """One provider in one sentence; the largest of its releases decides."""
     wishes = seen.person.preferences
-    asks = tuple(KINDS[kind] for kind in seen.offers(provider) if kind in KINDS)
+    asks = tuple(offer.offering.gets for offer in seen.offers(provider).values())
     granted = wishes.providers.get(provider)
     if not asks:
         return Summary(provider, granted is not None, NOT_ASKED, asks, 0)
@@ -130,8 +131,7 @@ def summary(seen: Visit, provider: str) -> Summary:
     table = effects(seen, provider, wishes)
     shown = [effect for effect in table.values() if effect.state == "noisy"]
     asked = [effect for effect in table.values() if effect.state != "not asked"]
-    share, compared = similarity_loss(seen, provider, wishes)
-    nano = max([compared, *(effect.whole for effect in shown)])
+    nano = max([items_loss(seen, provider, wishes)[0], *(effect.whole for effect in shown)])
     may = []
     if asked:
         may.append(
@@ -139,13 +139,13 @@ def summary(seen: Visit, provider: str) -> Summary:
             if shown
             else "noise only instead of your attributes"
         )
-    if share:
-        may.append("noisy comparisons with other people")
+    counting = [one for one in seen.by_items(provider) if share_of(seen, one, wishes)]
+    may += [one.offering.gets for one in counting]
     state = profile_state(seen, provider)
     if state != "not asked":
         coded = "a coded profile of you", "a profile of nobody in particular instead of yours"
         may.append(coded[state == "withheld"])
-    first = f"Gets {_and(may)}."
+    first = f"Gets {_and(may or ['noise only'])}."
     if not nano:
         return Summary(provider, True, first, asks, 0)
     return Summary(provider, True, f"{first} {words.odds('one release', nano)}", asks, nano)

@@ -18,10 +18,11 @@ from fastapi.responses import RedirectResponse
 from reticent.console.problems import Problem
 from reticent.console.visitors import form_of, person_of
 from reticent.gateway import Changed, Gateway, Person
-from reticent.gateway.asks import Offer
 from reticent.gateway.memory import Known, World
+from reticent.gateway.offers import Offer
 from reticent.preferences import Preferences, PreferencesError
-from reticent.tasks.terms import Allowance, HistogramTerms, ProfileTerms, SimilarityTerms
+from reticent.queries.public_terms import AttributeTerms, ReadOff, RecodedTerms
+from reticent.tasks.terms import Allowance, HistogramTerms, ProfileTerms
 
 CHANGED = (
     "Your preferences were changed meanwhile, perhaps in another window. What you chose is still "
@@ -40,7 +41,7 @@ DONE = {
     "general": "The general rule holds here again.",
     "started": "Your file is in place. It holds from the next release on.",
     "later": "Nothing was changed: what no line allows is withheld.",
-    "stopped": "Stopped. From now on this service gets noise only, nothing of you.",
+    "stopped": "Stopped. From now on this service gets noise only, nothing new of you.",
     "none": "There was nothing to change.",
 }
 
@@ -68,33 +69,28 @@ class Visit:
 
     def histogram(self, provider: str) -> HistogramTerms | None:
         """The terms of a provider's histogram, if it asks for one."""
-        terms = self._terms(provider, "histogram")
-        return terms if isinstance(terms, HistogramTerms) else None
-
-    def similarity(self, provider: str) -> SimilarityTerms | None:
-        """The terms of a provider's comparisons, if it asks for them."""
-        terms = self._terms(provider, "similarity")
-        return terms if isinstance(terms, SimilarityTerms) else None
+        found = (offer.terms for offer in self.offers(provider).values())
+        return next((one.maths for one in found if isinstance(one, AttributeTerms)), None)
 
     def profile(self, provider: str) -> ProfileTerms | None:
         """The terms of a provider's profiles, if it asks for them."""
-        terms = self._terms(provider, "profile")
-        return terms if isinstance(terms, ProfileTerms) else None
+        found = (offer.terms for offer in self.offers(provider).values())
+        return next((one.maths for one in found if isinstance(one, RecodedTerms)), None)
+
+    def by_items(self, provider: str) -> list[Offer]:
+        """What it asks for in which a person's items count by weight, whatever their attributes."""
+        others = (AttributeTerms, RecodedTerms, ReadOff)
+        return [one for one in self.offers(provider).values() if not isinstance(one.terms, others)]
 
     def offers(self, provider: str) -> Mapping[str, Offer]:
         """What a provider asks for, by kind."""
         return self.world.offers.get(provider, {})
 
-    def _terms(self, provider: str, kind: str) -> object:
-        offer = self.offers(provider).get(kind)
-        return None if offer is None else offer.terms
-
-    def allowance(self, provider: str, kind: str, wishes: Preferences) -> Allowance:
+    def allowance(self, offer: Offer, wishes: Preferences) -> Allowance:
         """What wishes come to on a provider's terms; those that hold are worked out only once."""
-        offer = self.offers(provider)[kind]
         if wishes is self.person.preferences:
             return self.known.allowance(offer)
-        return offer.allowance(wishes, self.world.catalogue)
+        return offer.terms.allowance(wishes, offer.provider, self.world.catalogue.places)
 
     @property
     def providers(self) -> list[str]:

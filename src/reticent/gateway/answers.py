@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from reticent.amounts import nano_down
-from reticent.gateway.asks import Offer
 from reticent.gateway.directory import Person
+from reticent.gateway.offers import Offer
 from reticent.guarantees import canonical
 from reticent.ledger import Answer, Charge, KeyReused
 from reticent.ledger.accounts import LARGEST

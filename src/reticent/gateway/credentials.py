@@ -13,17 +13,16 @@ import time
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reticent.errors import require
 from reticent.noise import Source
+from reticent.queries.offered import offered
 
 if TYPE_CHECKING:
     from reticent.ledger import Connection
 
-Scope: TypeAlias = Literal["histogram", "profile", "similarity"]
 Role: TypeAlias = Literal["person", "engineer"]
-SCOPES: tuple[Scope, ...] = get_args(Scope)
 PREFIX = "rtc_"
 DAY = 86_400
 _BITS = 256
@@ -58,6 +57,11 @@ class Session:
     form: str
 
 
+def all_scopes() -> tuple[str, ...]:
+    """What a token can be good for: every kind of release that is offered."""
+    return tuple(sorted(offered()))
+
+
 def secret() -> str:
     """256 random bits as text."""
     return f"{Source.system().bits(_BITS):064x}"
@@ -86,12 +90,13 @@ def add_token(
     token: str,
     *,
     provider: str,
-    scopes: Iterable[str] = SCOPES,
+    scopes: Iterable[str] | None = None,
     days: int = 90,
 ) -> Token:
-    """Keep a token's digest; it is good for so many days."""
-    given = tuple(sorted(set(scopes)))
-    require(bool(given) and set(given) <= set(SCOPES), "scopes", given, ", ".join(SCOPES))
+    """Keep a token's digest; it is good for so many days, and for all kinds if none is named."""
+    known = all_scopes()
+    given = known if scopes is None else tuple(sorted(set(scopes)))
+    require(bool(given) and set(given) <= set(known), "scopes", given, ", ".join(known))
     whole = isinstance(days, int) and 1 <= days <= 3660
     require(whole, "days", days, "from 1 to 3660")
     made = int(time.time())

@@ -29,10 +29,10 @@ ASKS: Mapping[str, Mapping[str, Any]] = {
     CLUB: {
         "histogram": {"epsilon": "0.5", "attributes": {"default": "0.25"}},
         "similarity": {"epsilon": "0.5", "measure": "cosine"},
-        "profile": True,
+        "profile": {},
     },
     ADS: {"histogram": {"epsilon": "2", "attributes": {"default": "1"}}},
-    ASSISTANT: {"similarity": {"epsilon": "1", "measure": "overlap"}, "profile": True},
+    ASSISTANT: {"similarity": {"epsilon": "1", "measure": "overlap"}, "profile": {}},
 }
 FIRST = (
     *((CLUB, "histogram", name, None) for name in ("ann", "bob", "cleo", "dan", "eve", "gita")),
@@ -118,5 +118,5 @@ def _open_doors(keys: DemoKeys, connection: Connection) -> None:
         if directory.version_of(connection, person) is not None:
             credentials.add_door(connection, key, role="person", person=person)
     for provider, token in keys.tokens.items():
-        scopes = [kind for kind in credentials.SCOPES if ASKS[provider].get(kind)]
+        scopes = ASKS[provider].keys()
         credentials.add_token(connection, token, provider=provider, scopes=scopes, days=1)

@@ -8,15 +8,15 @@ are made anew with it. What is the same as before changes nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reticent.errors import ParameterError, ReticentError, require
 from reticent.gateway import directory
-from reticent.gateway.asks import Offer, offers_of, read_asks
 from reticent.gateway.catalogue_text import catalogue_from_text, catalogue_to_text
+from reticent.gateway.offers import Offer, offers_of, read_asks, write_asks
+from reticent.queries.offered import offered
 from reticent.tasks.recoding_files import recoding_from_json, recoding_to_json
 from reticent.tasks.terms import ProfileTerms
 
@@ -75,9 +75,9 @@ def set_asks(gateway: Gateway, provider: str, data: Mapping[str, Any]) -> dict[s
     def work(connection: Connection) -> dict[str, Offer]:
         catalogue, recoding = public(connection)
         offers = offers_of(provider, asks, catalogue, recoding)
-        require(bool(offers), "asks", "nothing", "a histogram, a similarity or a profile")
+        require(bool(offers), "asks", "nothing", f"some of {', '.join(offered())}")
         known = dict(directory.providers(connection)).get(provider)
-        told = json.loads(asks.model_dump_json(exclude_none=True))
+        told = write_asks(asks)
         if known != told:
             directory.set_provider(connection, provider, told)
             gateway.changed(connection)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,10 +19,11 @@ from reticent.data.catalogue import Catalogue
 from reticent.errors import require
 from reticent.gateway import directory
 from reticent.gateway.answers import charge_of
-from reticent.gateway.asks import Offer, offers_of, read_asks
 from reticent.gateway.catalogue_text import catalogue_from_text
 from reticent.gateway.directory import NoSuchPerson, Person
+from reticent.gateway.offers import Offer, offers_of, read_asks
 from reticent.ledger import Charge
+from reticent.queries.public_terms import Subject
 from reticent.tasks.recoding import Recoding
 from reticent.tasks.recoding_files import recoding_from_json
 from reticent.tasks.terms import Allowance
@@ -51,21 +53,27 @@ class Known:
     person: Person
     catalogue: Catalogue
     held: NDArray[np.int64]
-    _allowances: dict[str, Allowance] = field(default_factory=dict)
-    _charges: dict[str, Charge] = field(default_factory=dict)
+    _subjects: dict[str, Subject] = field(default_factory=dict)
+    _charges: dict[tuple[str, int], Charge] = field(default_factory=dict)
+
+    def subject(self, offer: Offer) -> Subject:
+        """The person as these terms read them, worked out once."""
+        if offer.id not in self._subjects:
+            wishes, places = self.person.preferences, self.catalogue.places
+            allowed = offer.terms.allowance(wishes, offer.provider, places)
+            person = self.person
+            self._subjects[offer.id] = Subject(person.id, self.held, person.columns, allowed)
+        return self._subjects[offer.id]
 
     def allowance(self, offer: Offer) -> Allowance:
         """What the person lets a release on these terms lose."""
-        if offer.id not in self._allowances:
-            found = offer.allowance(self.person.preferences, self.catalogue)
-            self._allowances[offer.id] = found
-        return self._allowances[offer.id]
+        return self.subject(offer).allowed
 
     def charge(self, offer: Offer, nano: int) -> Charge:
         """What a release on these terms costs the person, worked out once as well."""
-        if offer.id not in self._charges:
-            self._charges[offer.id] = charge_of(self.person, offer.provider, nano)
-        return self._charges[offer.id]
+        if (offer.id, nano) not in self._charges:
+            self._charges[offer.id, nano] = charge_of(self.person, offer.provider, nano)
+        return self._charges[offer.id, nano]
 
 
 @dataclass(eq=False, repr=False)
@@ -95,7 +103,14 @@ class Memory:
         mapping = directory.setting(connection, "mapping")
         recoding = None if mapping is None else recoding_from_json(mapping)
         offers = {
-            name: offers_of(name, read_asks(asks), catalogue, recoding, private=self.private)
+            name: offers_of(
+                name,
+                read_asks(asks),
+                catalogue,
+                recoding,
+                private=self.private,
+                card_of_terms=partial(directory.card_of, connection),
+            )
             for name, asks in directory.providers(connection)
         }
 

@@ -1,7 +1,7 @@
 """The gateway: people and their wishes on one side, providers on the other, a ledger between.
 
 Theory    docs/theory/terms.md, Theorem 2 (preferences do not show); docs/theory/ledger.md
-Not here  HTTP, pages and words (console/), the mathematics of a release (tasks/terms.py).
+Not here  HTTP, pages and words (console/), what is drawn (drawing.py, queries/public_terms.py).
 
 A request is answered by what the ledger has kept, never by what was just drawn. Both an answer and
 one that holds nothing of the person are made each time, and the ledger keeps the one that budgets
@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from reticent.errors import ReticentError, require
 from reticent.gateway import credentials, directory
 from reticent.gateway.answers import Asked, answered, limit_of
-from reticent.gateway.asks import Offer
-from reticent.gateway.directory import Person
-from reticent.gateway.drawing import OWN, Drawn, draw
+from reticent.gateway.directory import NoSuchPerson, Person
+from reticent.gateway.drawing import OWN, Drawn, draw, paid_once
 from reticent.gateway.memory import Known, Memory, World
+from reticent.gateway.offers import Offer
 from reticent.gateway.tables import prepare
 from reticent.guarantees import canonical
 from reticent.ledger import (
@@ -33,6 +33,7 @@ from reticent.ledger import (
     Ledger,
     Request,
     Sealed,
+    Stale,
     open_ledger,
     period_of,
 )
@@ -40,7 +41,6 @@ from reticent.ledger.accounts import TracesLeft
 from reticent.ledger.reports import Released, releases
 from reticent.noise import Source
 from reticent.preferences import Preferences
-from reticent.tasks.terms import ProfileTerms
 
 if TYPE_CHECKING:
     from reticent.ledger import Connection
@@ -144,22 +144,33 @@ class Gateway:
             ]
         if used:  # its answer was deleted with whom it was about
             raise KeyReused
-        return self._keep(offer, asked, people, self._draw(offer, people))
+        drawn = self._draw(offer, people, asked.key)
+        return self._keep(offer, asked, [*people, *map(self._named, drawn.named)], drawn)
 
-    def _draw(self, offer: Offer, people: list[Known]) -> Drawn:
-        return draw(offer, people, self.ledger.submit, self._source)
+    def _named(self, person: str) -> Known:
+        """Somebody whom an answer names, if they are still here."""
+        try:
+            return self.known(person)
+        except NoSuchPerson:
+            raise Stale from None
+
+    def _draw(self, offer: Offer, people: list[Known], key: str) -> Drawn:
+        """A seeded source gives each request a stream of its own, whatever their order."""
+        source = self._source if self._source.private else self._source.child(key)
+        return draw(offer, people, self.ledger, source)
 
     def _keep(
         self, offer: Offer, asked: Asked, people: list[Known], drawn: Drawn
     ) -> Future[Answer]:
         """Charge and keep, if all people are still as they were when it was drawn."""
+        lost = (*drawn.lost, *(0 for _ in drawn.named))
         request = Request(
             principal=offer.provider,
             key=asked.key,
             body=asked.body(),
             event=offer.event,
             charges=tuple(
-                known.charge(offer, nano) for known, nano in zip(people, drawn.lost, strict=True)
+                known.charge(offer, nano) for known, nano in zip(people, lost, strict=True)
             ),
             guard=directory.guard_of([known.person for known in people]),
         )
@@ -200,8 +211,7 @@ class Gateway:
         known = self.known(name)
         for offers in self.world().offers.values():
             for offer in offers.values():
-                if not isinstance(offer.terms, ProfileTerms):
-                    known.charge(offer, known.allowance(offer).nano)
+                known.charge(offer, known.allowance(offer).nano)
 
     def _raise(self, account: Account, limit: int) -> None:
         known = self.read(
@@ -223,6 +233,10 @@ class Gateway:
                 releases(c, subject=name, provider=provider, since=since, most=most, besides=OWN)
             )
         )
+
+    def paid_once(self, person: Person, terms: str) -> int | None:
+        """What a draw that lasts cost a person when it was made; None if none was made."""
+        return self.read(lambda c: paid_once(c, terms, person))
 
     def forget(self, name: str) -> bool:
         """Delete a person here and in the ledger; whether they were here.

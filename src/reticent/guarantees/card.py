@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterator
 from datetime import date
 from decimal import ROUND_CEILING, Context, Decimal
+from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -90,6 +91,20 @@ class Budget(Block):
     limit: str
     renews: str = "never"
     rule: str = "losses add"
+
+
+class Audience(StrEnum):
+    """Whose copy of a card it is. The promise is the same; budgets are for those they belong to."""
+
+    PROVIDER = "provider"
+    PERSON = "person"
+    OPERATOR = "operator"
+
+    def sees(self, budget: Budget | None) -> Budget | None:
+        """What a copy says of a budget: to a provider, that it is private."""
+        if self is not Audience.PROVIDER:
+            return budget
+        return Budget(spent=PRIVATE, limit=PRIVATE, renews=PRIVATE)
 
 
 class Preferences(Block):
@@ -179,6 +194,11 @@ class Card(Block):
             return Event.from_dict(self.event)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise CardError(f"the event on the card cannot be read: {error}") from None
+
+    def copy_for(self, audience: Audience, budget: Budget | None) -> Card:
+        """The same promise, with what this audience may read of a budget."""
+        copy = self.model_copy(update={"budget": audience.sees(budget), "id": ""})
+        return copy.model_copy(update={"id": _identity(copy._data())})
 
     def problems(self) -> list[str]:
         """What on this card does not follow from its own event; empty when all of it does."""

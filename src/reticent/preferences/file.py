@@ -18,7 +18,15 @@ from reticent.errors import Refused
 from reticent.preferences.decisions import Book, Decision
 from reticent.preferences.doubts import doubts, unknown
 from reticent.preferences.lines import key_lines
-from reticent.preferences.model import VERSION, Budget, Lack, Provider, Sendable, Wishes
+from reticent.preferences.model import (
+    DEFAULT,
+    VERSION,
+    Budget,
+    Lack,
+    Provider,
+    Sendable,
+    Wishes,
+)
 from reticent.preferences.problems import PreferencesError, Problem, locate, nearest
 from reticent.preferences.reading import read_wishes
 from reticent.preferences.syntax import parse_toml, read_text
@@ -86,10 +94,18 @@ class Preferences:
         return cls(wishes=wishes, file=name, text=text)
 
     @classmethod
-    def alike(cls, provider: str, epsilon: Number) -> Preferences:
-        """One budget for every attribute and for all together; every item counts in full."""
+    def alike(
+        cls, provider: str, epsilon: Number, attributes: Mapping[str, Number] | None = None
+    ) -> Preferences:
+        """One budget for all together, and for each attribute that or its own; items count in full.
+
+        ``default`` stands for attributes that are not named; without it they are withheld.
+        """
         most = budget(epsilon, "epsilon")
-        wishes = Wishes(attribute_default=most, providers={provider: Provider(epsilon=most)})
+        each = {name: budget(own, "attributes") for name, own in dict(attributes or {}).items()}
+        usual = each.pop(DEFAULT, None) if attributes else most
+        named = {provider: Provider(epsilon=most)}
+        wishes = Wishes(attributes=each, attribute_default=usual, providers=named)
         return cls(wishes=wishes, file="", text="")
 
     @property

@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from reticent.queries.base import Query
+from reticent.queries.offered import why_not_offered
 
-LATER = "not from this declaration yet"
 NO_SCORE = "it does not say how good an answer is (score)"
 VERBS = ("plan", "release", "compare", "sweep", "verify", "audit")
 SURFACES = ("Python", "shell", "HTTP", "Spark")
 NO_WORLDS = "it brings no small inputs that differ in one unit (worlds)"
-_DONE = frozenset({*VERBS, "Python", "shell", "Spark"})
 
 
 def cells(query: type[Query]) -> dict[str, Any]:
@@ -27,13 +26,12 @@ def cells(query: type[Query]) -> dict[str, Any]:
     if query.score is Query.score and query.curves is Query.curves:
         absent.setdefault("compare", NO_SCORE)
         absent.setdefault("sweep", NO_SCORE)
-
-    def cell(name: str) -> bool | str:
-        return absent.get(name, True if name in _DONE else LATER)
+    if why_not_offered(query):
+        absent["HTTP"] = why_not_offered(query)
 
     return {
         "query": query.kind,
         "about": query.about(),
-        "verbs": {name: cell(name) for name in VERBS},
-        "surfaces": {name: cell(name) for name in SURFACES},
+        "verbs": {name: absent.get(name, True) for name in VERBS},
+        "surfaces": {name: absent.get(name, True) for name in SURFACES},
     }

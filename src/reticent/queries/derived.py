@@ -75,6 +75,14 @@ class DerivedTerms(Terms):
     def derive(self, tables: Mapping[str, Any], progress: Progress) -> Any:
         """The answer; no source of randomness comes here."""
 
+    def derive_one(self, tables: Mapping[str, Any], person: str) -> Any:
+        """The answer about one person, as JSON holds it, where each person has one."""
+        return self.plain(self.show(self.derive(tables, lambda share: None)))[person]
+
+    def named_in(self, value: Any) -> tuple[str, ...]:
+        """Whom one person's answer names: it is deleted with them."""
+        return ()
+
     def draw(self, tables: Mapping[str, Any], source: Source, progress: Progress) -> Any:
         """See ``derive``."""
         return self.derive(tables, progress)

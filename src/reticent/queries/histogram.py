@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from reticent.errors import ParameterError, require
 from reticent.queries.base import Pays, Public, Query, Shape
 from reticent.queries.inputs import CATALOGUE, PEOPLE, PREFERENCES, PROFILES, Input
-from reticent.queries.options import BUDGET, FLAG, NAME, choice, option, perhaps
+from reticent.queries.offering import Offering
+from reticent.queries.options import BUDGET, FLAG, NAME, amounts, choice, option, perhaps
 from reticent.queries.people import PersonTerms
 from reticent.queries.trials import Comparison, Trial
 from reticent.queries.worlds import ITEMS, World, item_worlds
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from reticent.data.catalogue import Catalogue
     from reticent.guarantees.card import Preferences as OnCard
     from reticent.guarantees.card import Scope
     from reticent.mechanisms.multilevel_plan import HistogramPlan
     from reticent.noise import Source
     from reticent.preferences import Grant, Preferences
     from reticent.queries.plans import Details
+    from reticent.queries.public_terms import PublicTerms
     from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
     from reticent.tasks.comparing import Curves
@@ -64,6 +67,13 @@ class Histogram(Query):
         "plot": "Draw the noise of each attribute here, .svg.",
         "sharing": "Draw the error against epsilon here, .svg.",
     }
+    offering: ClassVar[Offering] = Offering(
+        name="histogram",
+        gets="a histogram",
+        about="how many items of each attribute you have",
+        value={"type": "object", "additionalProperties": {"type": "number"}},
+        beside="attributes",
+    )
 
     attack_reads: ClassVar[tuple[str, ...]] = ("catalogue",)
     comparison: ClassVar[Comparison] = Comparison(
@@ -75,14 +85,22 @@ class Histogram(Query):
         runs=None,
     )
 
-    provider: str = option("Who gets it.", NAME, default="anyone")
+    provider: str = option("Who gets it.", NAME, default="anyone", local=True)
     epsilon: Number | None = option(
         "What an item of weight 1 may lose, in all and by each attribute, where there are no "
         "preferences that say so.",
         perhaps(BUDGET),
         default=None,
     )
-    person: str | None = option("Only this person of the table.", perhaps(NAME), default=None)
+    attributes: Mapping[str, Number] | None = option(
+        "What each attribute alone may lose; default stands for those that are not named, and "
+        "without it they are left out. Given with epsilon.  [default: epsilon each]",
+        perhaps(amounts("NAME=E,...")),
+        default=None,
+    )
+    person: str | None = option(
+        "Only this person of the table.", perhaps(NAME), default=None, local=True
+    )
     goal: str = option(
         "The error to make least: mean squared, mean absolute, or mean absolute relative to what "
         "each attribute's budget alone allows.",
@@ -106,12 +124,15 @@ class Histogram(Query):
         "else sees the profile.",
         FLAG,
         default=False,
+        local=True,
     )
 
     def check(self) -> None:
-        """A device is of one person."""
+        """A device is of one person; amounts of attributes are parts of an epsilon."""
         alone = self.person is not None or not self.own_device
         require(alone, "own_device", True, "given with a person: a device is of one person")
+        whole = self.attributes is None or self.epsilon is not None
+        require(whole, "attributes", "given", "given with epsilon, what all of them may lose")
 
     def wants(self, name: str) -> bool:
         """Preferences, unless epsilon says it all."""
@@ -125,6 +146,7 @@ class Histogram(Query):
         wishes = self._wishes(public.tables.get("preferences"))
         if "catalogue" not in public.tables:
             raise ParameterError("catalogue", "given: which item has which attribute", None)
+        self._check_attributes(public.tables["catalogue"])
         self._check_weights(wishes.weighted_for(self.provider))
         unit = ITEM_SUBSTITUTE if self.replace else ITEM
         goal: Any = self.goal
@@ -137,6 +159,12 @@ class Histogram(Query):
         require(not clash, "catalogue", "an attribute person", "without one called person")
         found = HistogramTerms(self, public, made.mechanism, made, grant, wishes)
         return found.informed(self, public)
+
+    def _check_attributes(self, catalogue: Catalogue) -> None:
+        known = {*catalogue.attributes, "default"} - set(catalogue.empty)
+        missing = [name for name in dict(self.attributes or {}) if name not in known]
+        rule = "attributes of the catalogue, each with some item"
+        require(not missing, "attributes", ", ".join(missing[:3]), rule)
 
     def _check_weights(self, weighted: bool) -> None:
         why = "left out with weights of items: a replaced item may have another weight"
@@ -152,7 +180,15 @@ class Histogram(Query):
         if self.epsilon is None:
             rule = "given, or preferences that say what may be lost"
             raise ParameterError("epsilon", rule, None)
-        return Preferences.alike(self.provider, self.epsilon)
+        return Preferences.alike(self.provider, self.epsilon, self.attributes)
+
+    def on_terms(self, provider: str, held: Mapping[str, Any]) -> PublicTerms:
+        """People also limit what each attribute alone tells."""
+        from reticent.queries.public_terms import AttributeTerms, public_terms
+
+        query = replace(self, provider=provider)
+        terms: Any = public_terms(query, held)
+        return AttributeTerms.of(query, terms)
 
     def _whose(self, public: Public) -> Public:
         """The one person, if one is asked for."""

@@ -20,6 +20,7 @@ from reticent.queries.base import Answer, Pays, Progress, Public, Query, Shape, 
 from reticent.queries.derived import DerivedTerms
 from reticent.queries.evaluable import LOUD
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Artefact, Input
+from reticent.queries.offering import Offering
 from reticent.queries.options import BUDGET, SHARE, Option, choice, count, option, perhaps
 from reticent.queries.similarity import MEASURES, NORMS, NORMS_HELP, WEIGHTINGS, comparison
 from reticent.queries.sketches import SIZE_HELP
@@ -59,6 +60,12 @@ class Neighbours(Query):
     shape: ClassVar[Shape] = Shape.PER_PERSON
     pays: ClassVar[Pays] = Pays.PERSON
     counted: ClassVar[str] = "people"
+    offering: ClassVar[Offering] = Offering(
+        name="list of neighbours",
+        gets="lists of people like you",
+        about="which of the people that a service has sketches of are most like you",
+        value=ranked.schema("peer"),
+    )
     inputs: ClassVar[Mapping[str, Input]] = {
         "profiles": replace(PROFILES, required=False),
         "sketches": SKETCHES,
@@ -378,6 +385,18 @@ class FromSketches(DerivedTerms):
         held = published(self.sketches)
         found = held.nearest(min(self.query.k, max(len(held) - 1, 1)))
         return found.peers, found.scores
+
+    def derive_one(self, tables: Mapping[str, Any], person: str) -> Any:
+        """One person's list, without the others'."""
+        from reticent.queries.sketches import published
+
+        names = list(self.sketches.value)
+        found = published(self.sketches).nearest_to(names.index(person), self.query.k)
+        return ranked.shown([person], found.peers, found.scores, names, "peer")[person]
+
+    def named_in(self, value: Any) -> tuple[str, ...]:
+        """The neighbours."""
+        return tuple(entry["peer"] for entry in value)
 
     def show(self, kept: tuple[Any, Any]) -> dict[str, list[dict[str, Any]]]:
         """Lists by person."""

@@ -61,12 +61,17 @@ class OptionKind:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A field of a query, as surfaces show it."""
+    """A field of a query, as surfaces show it.
+
+    ``local``: whoever runs a release sets it, because it names a person, a provider or a file, or
+    says where the data are; a request from outside may not.
+    """
 
     name: str
     help: str
     kind: OptionKind
     default: Any = MISSING
+    local: bool = False
 
     @property
     def required(self) -> bool:
@@ -74,9 +79,9 @@ class Option:
         return self.default is MISSING
 
 
-def option(help: str, kind: OptionKind, *, default: Any = MISSING) -> Any:
-    """A field of a query class; ``kind`` says what it may hold."""
-    about = {"help": help, "kind": kind}
+def option(help: str, kind: OptionKind, *, default: Any = MISSING, local: bool = False) -> Any:
+    """A field of a query class; ``kind`` says what it may hold, ``Option`` what is ``local``."""
+    about = {"help": help, "kind": kind, "local": local or kind.written}
     return field(metadata=about) if default is MISSING else field(default=default, metadata=about)
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from reticent.errors import ParameterError, require
 from reticent.queries.base import Pays, Progress, Public, Query, Shape
 from reticent.queries.inputs import MAPPING, PREFERENCES, Cells, Input, Role, Table
+from reticent.queries.offering import Lasts, Offering
 from reticent.queries.options import FLAG, NAME, json_file, option, perhaps
 from reticent.queries.people import PersonTerms
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from reticent.preferences import Preferences
     from reticent.queries.binding import Bound
     from reticent.queries.evaluate.inference_audit import Findings
+    from reticent.queries.public_terms import PublicTerms
     from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
     from reticent.tasks.recoding import Recoding
@@ -65,10 +67,24 @@ class Profile(Query):
         "preferences": replace(PREFERENCES, help="What is allowed; its [hide] limits are kept."),
     }
 
-    provider: str | None = option(
-        "Who gets it; needed with preferences, which must name it.", perhaps(NAME), default=None
+    offering: ClassVar[Offering] = Offering(
+        name="coded profile",
+        gets="a coded profile",
+        about="a profile drawn for you, from which what you hide is hard to infer",
+        value={"type": "object", "additionalProperties": {"type": ["string", "number"]}},
+        beside="columns",
+        lasts=Lasts.MAPPING,
     )
-    person: str | None = option("Only this person of the table.", perhaps(NAME), default=None)
+
+    provider: str | None = option(
+        "Who gets it; needed with preferences, which must name it.",
+        perhaps(NAME),
+        default=None,
+        local=True,
+    )
+    person: str | None = option(
+        "Only this person of the table.", perhaps(NAME), default=None, local=True
+    )
     once: str | None = option(
         "Remember here who was released as what, .json, and repeat the answer when asked again: a "
         "second draw would tell more.",
@@ -80,6 +96,7 @@ class Profile(Query):
         "else sees the profile.",
         FLAG,
         default=False,
+        local=True,
     )
 
     def check(self) -> None:
@@ -125,6 +142,14 @@ class Profile(Query):
             raise ParameterError("provider", rule, None)
         wishes.grant(self.provider, attributes=())
         return check_hidden(recoding, wishes)
+
+    def on_terms(self, provider: str, held: Mapping[str, Any]) -> PublicTerms:
+        """Of the person, or of nobody in particular."""
+        from reticent.queries.public_terms import RecodedTerms, public_terms
+        from reticent.tasks.terms import ProfileTerms as Maths
+
+        terms: Any = public_terms(self, held)
+        return RecodedTerms(self, terms, Maths(terms.recoding))
 
     def audit(
         self,

@@ -26,6 +26,12 @@ def shown(
     }
 
 
+def schema(called: str) -> dict[str, Any]:
+    """The JSON Schema of one person's list."""
+    entry = {"rank": {"type": "integer"}, called: {"type": "string"}, "score": {"type": "number"}}
+    return {"type": "array", "items": {"type": "object", "properties": entry}}
+
+
 def tables(
     names: Sequence[str], found: Any, scores: Any, what: Sequence[str], columns: Sequence[str]
 ) -> Iterator[Any]:

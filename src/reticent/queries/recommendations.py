@@ -19,6 +19,7 @@ from reticent.queries import ranked
 from reticent.queries.base import Answer, Progress, Public, Shape
 from reticent.queries.derived import DerivedQuery, DerivedTerms, parent_of
 from reticent.queries.inputs import ITEMS, PROFILES, Artefact, Input
+from reticent.queries.offering import Offering
 from reticent.queries.options import FLAG, count, option
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ class Recommendations(DerivedQuery):
 
     kind: ClassVar[str] = "recommendations"
     shape: ClassVar[Shape] = Shape.PER_PERSON
+    offering: ClassVar[Offering] = Offering(
+        name="list of recommendations",
+        gets="items that may suit you",
+        about="items that people like you seem to have",
+        value=ranked.schema("item"),
+    )
     inputs: ClassVar[Mapping[str, Input]] = {
         "sketches": Artefact(
             "sketches", "Sketches that `reticent release sketches --use items --out` wrote."
@@ -60,6 +67,7 @@ class Recommendations(DerivedQuery):
         "You state that the lists stay where raw profiles may be seen; needed with profiles.",
         FLAG,
         default=False,
+        local=True,
     )
 
     def terms(self, public: Public) -> RecommendationsTerms:
@@ -145,6 +153,20 @@ class RecommendationsTerms(DerivedTerms):
                 held, near, items, n_items=self.query.n_items, progress=progress
             )
         return {"found": found, "items": items}
+
+    def derive_one(self, tables: Mapping[str, Any], person: str) -> Any:
+        """One person's list, without the others'."""
+        from reticent.queries.profile_tables import names
+        from reticent.queries.sketches import published
+        from reticent.tasks import recommendation
+
+        held, items = published(self.sketches), names(tables, "items") or []
+        place = list(self.sketches.value).index(person)
+        near = held.nearest_to(place, self.query.k)
+        found = recommendation.from_sketches(
+            held, near, items, n_items=self.query.n_items, people=[place]
+        )
+        return ranked.shown([person], found.items, found.scores, items, "item")[person]
 
     def show(self, kept: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         """Lists by person."""

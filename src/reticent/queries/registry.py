@@ -6,6 +6,7 @@ of ``Query``; ``register`` adds one for as long as this process runs.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -32,6 +33,7 @@ OWN = {
     "predict": "predict:Predict",
 }
 GROUP = "reticent.queries"
+_KIND = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")  # a command, and a part of an address
 _added: dict[str, type[Query]] = {}
 
 
@@ -50,6 +52,8 @@ def queries() -> dict[str, type[Query]]:
 def _add(found: dict[str, type[Query]], made: object, what: str, name: str) -> None:
     if not (isinstance(made, type) and issubclass(made, Query) and made.kind not in found):
         raise ParameterError(what, "a subclass of Query, of a new kind", name)
+    if not _KIND.fullmatch(made.kind):
+        raise ParameterError(what, "of a kind of small letters, digits and hyphens", name)
     found[made.kind] = made
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from reticent.amounts import nano_down, show_nano
 from reticent.errors import BudgetExceeded, ParameterError, require
 from reticent.guarantees import canonical
-from reticent.guarantees.card import Card, make_card
+from reticent.guarantees.card import Audience, Card, make_card
 from reticent.ledger import Ledger, open_ledger
 from reticent.noise import Source
 from reticent.queries.base import Answer, Pays, Query, Shape, Terms
@@ -34,7 +34,7 @@ from reticent.tasks.charged import LIBRARY, Payer, answer_once, most_spent, new_
 
 if TYPE_CHECKING:
     from reticent.guarantees import Event
-    from reticent.guarantees.card import Budget
+    from reticent.guarantees.card import Budget, Preferences
     from reticent.queries.base import Progress
     from reticent.tasks.scattering import Scatter
 
@@ -239,12 +239,17 @@ def card_of(
     terms: Terms,
     event: Event,
     *,
-    budget: Budget | None,
+    budget: Budget | None = None,
+    audience: Audience = Audience.OPERATOR,
     title: str | None = None,
+    preferences: Preferences | None = None,
     command: str | None = None,
     made: date | None = None,
 ) -> Card:
-    """The card of a release on these terms; its ``title`` is what they release, in words."""
+    """The card of a release on these terms; its ``title`` is what they release, in words.
+
+    ``audience`` is whose copy it is: budgets are not for everybody.
+    """
     return make_card(
         title or terms.what[:1].upper() + terms.what[1:],
         event,
@@ -252,8 +257,8 @@ def card_of(
         how=terms.how(),
         utility=terms.utility(),
         evidence=terms.evidence(),
-        preferences=terms.preferences(),
-        budget=budget,
+        preferences=preferences or terms.preferences(),
+        budget=audience.sees(budget),
         command=command,
         made=made,
     )

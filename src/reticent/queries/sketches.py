@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from reticent.errors import ParameterError, require
 from reticent.queries.base import Answer, Public
 from reticent.queries.items import ItemsQuery, ItemsTerms
+from reticent.queries.offering import Lasts, Offering
 from reticent.queries.options import BUDGET, at_least, choice, count, option
 from reticent.queries.trials import Comparison, Trial
 from reticent.rational import Number, budget
@@ -42,6 +43,13 @@ class Sketches(ItemsQuery):
     """
 
     kind: ClassVar[str] = "sketches"
+    offering: ClassVar[Offering] = Offering(
+        name="sketch",
+        gets="a noisy sketch of your items",
+        about="a sketch of your items, by which a service can compare you with others",
+        value={"type": "string", "pattern": "^[0-9a-f]+$"},
+        lasts=Lasts.TERMS,
+    )
 
     comparison: ClassVar[Comparison] = Comparison(
         reads=(), methods=("neighbours", "items"), unused=("use",), runs=None

@@ -50,7 +50,7 @@ def release_pairs(
     most = counts.selectExpr("max(count)").first()[0] or 0
     terms = query.listed_elsewhere(query.facts(tables), number, most)
     names = {row[PERSON] for row in counts.select(PERSON).toLocalIterator()}
-    check_known(names, set(terms.known.names or ()))
+    check_known(names, terms.known)
     some = compared(tables["profiles"].profiles, names)
     comparison, while_drawn = terms.mechanism, ExitStack()
 

@@ -253,6 +253,17 @@ class Sketches:
         kernels.nearest(self.words, *self._reading(self._norms()), noise, mu, tau2, peers, scores)
         return Nearest(peers, scores)
 
+    def nearest_to(self, person: int, k: int) -> Nearest:
+        """``nearest`` of one person alone: a row."""
+        whole(k, "k", least=1)
+        others = np.delete(np.arange(len(self)), person)
+        noise, mu, tau2 = self._shrinkage()
+        trust = tau2 / (tau2 + noise[person] * noise[others])
+        cosines = self.similarity(np.full_like(others, person), others)
+        scores = mu + (cosines - mu) * trust
+        best = np.argsort(-scores, kind="stable")[:k]
+        return Nearest(others[best].astype(np.int32)[None], scores[best][None])
+
     def _shrinkage(self) -> tuple[NDArray[np.float64], float, float]:
         """Per person a factor of the noise variance of a cosine; mean and variance of the true.
 

@@ -84,9 +84,12 @@ def from_sketches(
     items: Sequence[str],
     *,
     n_items: int = 10,
+    people: Sequence[int] | None = None,
     progress: Callable[[float], object] = lambda share: None,
 ) -> Recommendations:
     """For each person the items that neighbours seem to have, and the person seems to lack.
+
+    ``people`` are those of the rows of ``near``, if it has not a row for everybody.
 
     A function of published filters and public names, so it costs nothing. The bit of an item is an
     unbiased estimate of whether a neighbour has it, up to collisions (blip.md, Theorem 3); the sum
@@ -96,12 +99,13 @@ def from_sketches(
     whole(n_items, "n_items", least=1)
     at, p = sketches.blip.positions(items), sketches.blip.flip
     word, shift = at // 64, (at % 64).astype(np.uint64)
-    best = np.full((len(sketches), n_items), -1, dtype=np.int32)
-    sums = np.zeros((len(sketches), n_items))
+    whose = range(len(sketches)) if people is None else people
+    best = np.full((len(whose), n_items), -1, dtype=np.int32)
+    sums = np.zeros((len(whose), n_items))
     trust = np.nan_to_num(near.scores, neginf=0.0).clip(min=0.0)
-    for u in range(len(sketches)):
+    for u, person in enumerate(whose):
         peers = near.peers[u][near.peers[u] >= 0]
-        rows = sketches.words[np.append(peers, u)]
+        rows = sketches.words[np.append(peers, person)]
         bits = ((rows[:, word] >> shift) & np.uint64(1)).astype(np.float64).mean(axis=2)
         told = (bits[:-1] - p) / (1 - 2 * p)
         scores = trust[u, : len(peers)] @ told
@@ -109,7 +113,7 @@ def from_sketches(
         order = np.argsort(-scores, kind="stable")[:n_items]
         kept = order[scores[order] > 0]
         best[u, : len(kept)], sums[u, : len(kept)] = kept, scores[kept]
-        progress((u + 1) / len(sketches))
+        progress((u + 1) / len(whose))
     return Recommendations(best, sums)
 
 

@@ -1,7 +1,8 @@
 """Releases on a provider's public terms: preferences act on the data, never on the noise.
 
 Theory    docs/theory/terms.md, Theorem 1 (losses), Theorem 2 (preferences do not show),
-          Theorem 3 (similarity), Theorem 4 (profiles); [AlagganEtAl2016] for the stretching
+          Theorem 3 (similarity), Theorem 4 (profiles), Theorem 5 (any map over items);
+          [AlagganEtAl2016] for the stretching
 Notation  y_j = rate of attribute j in the terms' plan, F_j = factor of attribute j for one person,
           v_i = weight of item i; factors and weights in units of 2**-20
 Not here  who may ask, accounts and answers (gateway/), how the noise is planned (mechanisms/).
@@ -163,12 +164,8 @@ class SimilarityTerms:
         self, preferences: Preferences, provider: str, places: Mapping[str, int]
     ) -> Allowance:
         """How far a person's preferences stretch their items. Theorem 3."""
-        granted = preferences.providers.get(provider)
-        full = self.similarity.guarantee().overall
-        most = Fraction(0) if granted is None else granted.epsilon
-        factor = math.floor(min(Fraction(1), most / Fraction(self.similarity.epsilon)) * FULL)
-        weights = (item_weights(preferences, provider, places) * factor) >> WEIGHT_BITS
-        return Allowance(weights, np.array([factor]), -(-full * factor // FULL))
+        asked, full = Fraction(self.similarity.epsilon), self.similarity.guarantee().overall
+        return stretched_items(preferences, provider, places, epsilon=asked, full=full)
 
     def draw(
         self, first: tuple[Whole, Allowance], second: tuple[Whole, Allowance], source: Source
@@ -224,15 +221,42 @@ class ProfileTerms:
     def _cover(self) -> NDArray[np.float64]:
         return np.asarray(np.cumsum(self.recoding.mechanism.cover))
 
-    def draw(self, profile: Sequence[Any], permitted: bool, source: Source) -> tuple[Any, ...]:
-        """One draw for the person, or a profile drawn as often as it is released in all."""
+    def draw(
+        self, profile: Sequence[Any], source: Source
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """One draw for the person, and a profile drawn as often as it is released in all."""
         row = np.empty((1, len(profile)), dtype=object)
         row[0] = list(profile)
         own = int(self.recoding.places(row)[0])
+        drawn = self.recoding.mechanism.release(own, source).value
         at = np.searchsorted(self._cover, source.bits(53) / 2**53 * self._cover[-1], side="right")
         other = min(int(at), len(self._cover) - 1)
-        drawn = self.recoding.mechanism.release(own, source).value
-        return tuple(self.recoding.profiles[drawn if permitted else other].tolist())
+        released, cover = (tuple(self.recoding.profiles[at].tolist()) for at in (drawn, other))
+        return released, cover
+
+
+def stretched_items(
+    preferences: Preferences,
+    provider: str,
+    places: Mapping[str, int],
+    *,
+    epsilon: Fraction,
+    full: int,
+    graded: bool = True,
+) -> Allowance:
+    """How far preferences stretch a person's items on terms of ``epsilon``. Theorems 3 and 5.
+
+    ``full`` is what an item of weight 1 loses on the terms in full, in nano-epsilon. Where a loss
+    is not ``graded`` by weight, whatever does not count in full does not count.
+    """
+    granted = preferences.providers.get(provider)
+    most = Fraction(0) if granted is None else granted.epsilon
+    factor = math.floor(min(Fraction(1), most / epsilon) * FULL)
+    weights = item_weights(preferences, provider, places)
+    if not graded:
+        factor, weights = factor // FULL * FULL, weights // FULL * FULL
+    weights = (weights * factor) >> WEIGHT_BITS
+    return Allowance(weights, np.array([factor]), -(-full * factor // FULL))
 
 
 def item_weights(preferences: Preferences, provider: str, places: Mapping[str, int]) -> Whole:

@@ -167,7 +167,7 @@ def test_a_provider_sees_error_and_odds(ready, tmp_path) -> None:
         ("asks.json", "{", "line 1 is not JSON"),
         ("asks.json", "[]", "no table"),
         ("asks.toml", "colour = 1", "colour"),
-        ("asks.toml", "", "a histogram, a similarity or a profile"),
+        ("asks.toml", "", "some of histogram, similarity"),
         ("asks.toml", "[similarity]\nepsilon = 1e9", "epsilon"),
     ],
 )

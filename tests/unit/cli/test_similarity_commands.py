@@ -507,7 +507,7 @@ def test_who_must_be_trusted(cli, table) -> None:
         told = cli("release", "neighbours", table, *options, "--yes", "--json").json
         return " ".join(told["card"]["scope"]["not_against"])
 
-    assert "they see raw profiles and are trusted" in against(*METHODS["direct"])
+    assert "they see them raw and are trusted" in against(*METHODS["direct"])
     assert "whoever makes the comparisons: a trusted party" in against(*METHODS["gossip"])
 
 

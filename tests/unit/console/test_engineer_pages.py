@@ -21,10 +21,10 @@ from reticent.console.problems import Problem
 from reticent.console.visitors import SignIn, cookie_name
 from reticent.data.catalogue import Catalogue
 from reticent.gateway import Asked, Gateway, credentials, directory
-from reticent.gateway.asks import HistogramAsk
 from reticent.gateway.catalogue_text import catalogue_to_text
 from reticent.ledger import Connection
 from reticent.noise import Source, discrete_laplace
+from reticent.queries.histogram import Histogram
 from reticent.tasks import item_attack
 
 HOST = "http://testserver"
@@ -238,13 +238,13 @@ def test_nobody_to_plan_for(gateway: Gateway) -> None:
 
 
 def test_untouched_sliders_mean_the_provider_s_own_amounts() -> None:
-    own = HistogramAsk(epsilon="0.4", attributes={"A": "0.123", "default": "0.7"})
+    own = Histogram(epsilon="0.4", attributes={"A": "0.123", "default": "0.7"})
     still = read_sliders(CLUB, own, ("A", "B"), {})
     again = read_sliders(CLUB, own, ("A", "B"), dict(re.findall(r"(\w+)=(\d+)", still.query)))
     assert still == again
-    assert still.ask == HistogramAsk(epsilon="0.4", attributes={"A": "0.123", "B": "0.7"})
+    assert still.ask == Histogram(epsilon="0.4", attributes={"A": "0.123", "B": "0.7"})
     moved = read_sliders(CLUB, own, ("A", "B"), {"a0": "0", "a1": "31", "e": "0"})
-    assert moved.ask == HistogramAsk(epsilon=STEPS[0], attributes={"B": "1.3"})
+    assert moved.ask == Histogram(epsilon=STEPS[0], attributes={"B": "1.3"})
     for wrong in ("-1", "x", "1e9", "²", "99999999"):
         assert read_sliders(CLUB, own, ("A",), {"a0": wrong}).attributes[0].place <= len(STEPS)
     assert all(place_of(amount) == place for place, amount in enumerate(STEPS, 1))
@@ -273,8 +273,8 @@ def test_people_are_counted_in_tens(client: Client, gateway: Gateway) -> None:
         "10 or more",
         "90 or more",
     ]
-    terms = gateway.world().offers[CLUB]["histogram"].terms
-    assert count_people(gateway, terms, "stranger.example").nothing == "30 or more"  # type: ignore[arg-type]
+    terms = gateway.world().offers[CLUB]["histogram"].terms.maths  # type: ignore[attr-defined]
+    assert count_people(gateway, terms, "stranger.example").nothing == "30 or more"
 
 
 def test_no_profile_is_read(client: Client, gateway: Gateway) -> None:

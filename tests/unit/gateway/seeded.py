@@ -31,9 +31,9 @@ ASKS: Mapping[str, Mapping[str, Any]] = {
     CLUB: {
         "histogram": {"epsilon": "0.4", "attributes": {"default": "0.2"}},
         "similarity": {"epsilon": "0.5"},
-        "profile": True,
+        "profile": {},
     },
-    ADS: {"histogram": {"epsilon": "1", "attributes": {"default": "0.5"}}, "profile": True},
+    ADS: {"histogram": {"epsilon": "1", "attributes": {"default": "0.5"}}, "profile": {}},
 }
 LIMIT_BITS = 0.05
 

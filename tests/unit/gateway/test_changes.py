@@ -35,9 +35,9 @@ def meanwhile(gateway: Gateway, what: Any) -> list[int]:
     """Let something happen after the first draw; how often was drawn."""
     draw, drawn = gateway._draw, list[int]()
 
-    def first(offer: Any, people: Any) -> Any:
+    def first(*given: Any) -> Any:
         drawn.append(1)
-        made = draw(offer, people)
+        made = draw(*given)
         if len(drawn) == 1:
             what()
         return made

@@ -128,8 +128,8 @@ def test_settings_and_providers_are_replaced(gateway: Gateway) -> None:
     gateway.write(lambda c: directory.set_setting(c, "x", "2"))
     assert gateway.read(lambda c: directory.setting(c, "x")) == "2"
     assert gateway.read(lambda c: directory.setting(c, "y")) is None
-    gateway.write(lambda c: directory.set_provider(c, CLUB, {"profile": True}))
-    assert dict(gateway.read(directory.providers))[CLUB] == {"profile": True}
+    gateway.write(lambda c: directory.set_provider(c, CLUB, {"profile": {}}))
+    assert dict(gateway.read(directory.providers))[CLUB] == {"profile": {}}
 
 
 def test_cards_of_old_terms_stay(gateway: Gateway) -> None:

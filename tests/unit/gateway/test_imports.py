@@ -260,8 +260,8 @@ def test_names_of_providers(gateway, name) -> None:
 @pytest.mark.parametrize(
     ("asks", "says"),
     [
-        ({}, "a histogram, a similarity or a profile"),
-        ({"profile": True}, "no mapping"),
+        ({}, "some of histogram, similarity"),
+        ({"profile": {}}, "no mapping"),
         ({"histogram": {"epsilon": "0.5", "attributes": {"War": "1"}}}, "attributes"),
         ({"histograms": {}}, "histograms"),
     ],

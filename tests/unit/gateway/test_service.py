@@ -485,7 +485,7 @@ def test_who_does_not_permit_a_profile_is_anybody(path: Path, text: str, own: bo
 
 def test_a_provider_named_like_the_draw_for_everybody_gets_no_more(path: Path) -> None:
     """Whose draw it is stands in its key; no name of a provider may be taken for everybody's."""
-    asks = {CLUB: {"profile": True}, "everybody": {"profile": True}}
+    asks = {CLUB: {"profile": {}}, "everybody": {"profile": {}}}
     different = 0
     with opened(path, seed=2) as gateway:
         fill(gateway, {f"p{k}": somebody([]) for k in range(40)}, asks=asks)

@@ -53,11 +53,6 @@ SAMPLES: dict[str, list[Scope]] = {
     ],
     "predictions": [promises.predictions(promises.tree(RECORD), card="0f" * 16)],
     "quantile": [promises.quantile()],
-    "service_histogram": [promises.service_histogram("club.example")],
-    "service_profile": [promises.service_profile("club.example")],
-    "service_similarity": [
-        promises.service_similarity("club.example", norms=norms) for norms in NORMS
-    ],
     "similarity": [
         promises.similarity(norms=norms, public=public) for norms, public in product(NORMS, PUBLIC)
     ],

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import reticent as rt
-from reticent.gateway.asks import offers_of, read_asks
+from reticent.gateway.offers import offers_of, read_asks
 from reticent.guarantees import promises
 from reticent.guarantees.card import Card, _identity
 from reticent.noise import Source

@@ -277,7 +277,8 @@ def test_another_package_adds_a_kind(monkeypatch) -> None:
     monkeypatch.setattr(registry, "entry_points", lambda group: [Point(Own)])
     registry.queries.cache_clear()
     assert registry.query_of("own") is Own
-    for wrong in (int, rt.Quantile):  # no query, and a kind that is taken
+    odd = type("Odd", (rt.Quantile,), {"kind": "a/b"})  # neither a command nor an address
+    for wrong in (int, rt.Quantile, odd):  # no query, and a kind that is taken
         monkeypatch.setattr(registry, "entry_points", lambda group, made=wrong: [Point(made)])
         registry.queries.cache_clear()
         with pytest.raises(ParameterError, match="entry point"):

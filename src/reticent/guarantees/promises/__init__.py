@@ -26,11 +26,6 @@ from reticent.guarantees.promises.profiles import (
     read_off_sketches,
     similarity,
 )
-from reticent.guarantees.promises.service import (
-    service_histogram,
-    service_profile,
-    service_similarity,
-)
 from reticent.guarantees.promises.stated import about, restated
 from reticent.guarantees.promises.tables import (
     counts,
@@ -64,9 +59,6 @@ __all__ = [
     "quantile",
     "read_off_sketches",
     "restated",
-    "service_histogram",
-    "service_profile",
-    "service_similarity",
     "similarity",
     "top_nodes",
     "tree",

@@ -25,9 +25,9 @@ PROFILE: Final = (
     "a second draw for the same person, or one through another mapping: together they tell more",
     "people unlike those the mapping was learnt from: about them it may tell more",
 )
-PEOPLE_ARE_PUBLIC: Final = "knowledge of whose data are held: the list of people is public"
-RAW_PROFILES: Final = (
-    "whoever runs this command and holds the table: they see raw profiles and are trusted"
+HOLDER: Final = "whoever holds the profiles and runs the release: they see them raw and are trusted"
+COUNTED: Final = (
+    "how much a person's items count: noise covers that in one answer, not in the mean of many"
 )
 _WITHHELD: Final = (
     "who sees that a profile is withheld: they know that the mapping does not know it"
@@ -47,12 +47,12 @@ def profile_caveats(unknown: str) -> tuple[str, ...]:
     return PROFILE if unknown == "nearest" else (*PROFILE, _WITHHELD)
 
 
-def similarity_caveats(norms: str, public: str = PEOPLE_ARE_PUBLIC) -> tuple[str, ...]:
+def similarity_caveats(norms: str, public: str) -> tuple[str, ...]:
     """Those of a comparison; ``public`` is what is said about who is in the table.
 
     ``norms`` is how sizes of profiles enter: "private", "public" or "none".
     """
-    return (*(_SIZES if norms == "public" else ()), public, *COMPARED)
+    return (*(_SIZES if norms == "public" else (COUNTED,)), public, *COMPARED)
 
 
 def public_lists(*, people: bool, items: bool, catalogue: bool = False) -> str:

@@ -1,6 +1,6 @@
 """Promises of ``reticent demo``, in the words of its people and data.
 
-Not here  those of the commands and the service (profiles.py, tables.py, service.py).
+Not here  those of the queries (profiles.py, tables.py).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Theory    docs/theory/guarantees.md, Theorem 4 (odds); docs/theory/neighbours.md, Theorem 2 (who
           sees which lists)
-Not here  the same kinds over HTTP (service.py), caveats that they share (caveats.py).
+Not here  caveats that they share (caveats.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from reticent.amounts import show_nano
 from reticent.guarantees.card import ANYONE, Scope, right_at_most
 from reticent.guarantees.promises.caveats import (
     COMPARED,
+    COUNTED,
     HISTOGRAM,
-    RAW_PROFILES,
+    HOLDER,
     profile_caveats,
     similarity_caveats,
 )
@@ -25,15 +26,7 @@ UNPROTECTED_ITEMS: Final = (
     "the recommended items are not covered by the guarantee: they come from the neighbours' raw "
     "profiles, and nothing bounds what they tell, except that an item of weight 0 adds nothing"
 )
-_HOLDER: Final = (
-    "whoever holds the profiles and runs the release: they see them raw and are trusted"
-)
 _EVERY_ITEM: Final = "every item of their profile, by its weight"
-
-
-def provider_first(provider: str) -> str:
-    """Who sees a release that is made for a provider."""
-    return f"anyone who sees it, {provider} first, whatever they know"
 
 
 @states("item")
@@ -48,11 +41,11 @@ def histogram(
 
     ``weighted`` says that items count by weight. In the local model nobody else holds the profile.
     """
-    by_weight = ", by its weight" if weighted else ""
+    trusted, counted = () if model == "local" else (HOLDER,), (COUNTED,) if weighted else ()
     return Scope(
-        protected=f"the person, for every item of their profile{by_weight}",
-        observer=provider_first(provider),
-        not_against=(*(() if model == "local" else (_HOLDER,)), *public, *HISTOGRAM),
+        protected=f"the person, for every item of their profile{', by its weight' * weighted}",
+        observer=f"anyone who sees it, {provider} first, whatever they know",
+        not_against=(*trusted, *counted, *public, *HISTOGRAM),
         model=model,
     )
 
@@ -64,9 +57,9 @@ def items(*, public: str) -> Scope:
     ``public`` is what is said about who is in the table.
     """
     return Scope(
-        protected=f"everybody in the table, for {_EVERY_ITEM}",
+        protected=f"each person, for {_EVERY_ITEM}",
         observer=ANYONE,
-        not_against=(_HOLDER, public, *COMPARED),
+        not_against=(HOLDER, COUNTED, public, *COMPARED),
         model="central",
     )
 
@@ -81,7 +74,7 @@ def profile(secret: str, prior: str, *, unknown: str, own_device: bool) -> Scope
     return Scope(
         protected=f"each person who is released, for {secret}",
         observer=f"Anyone who sees one release of a person, and knows the mapping and {prior}",
-        not_against=(*(() if own_device else (RAW_PROFILES,)), *profile_caveats(unknown)),
+        not_against=(*(() if own_device else (HOLDER,)), *profile_caveats(unknown)),
         model="local" if own_device else "central",
     )
 
@@ -96,7 +89,7 @@ def similarity(*, norms: str, public: str) -> Scope:
     return Scope(
         protected=f"both people, each for {_items(norms)}",
         observer=ANYONE + _beyond_sizes(norms),
-        not_against=(RAW_PROFILES, *similarity_caveats(norms, public)),
+        not_against=(HOLDER, *similarity_caveats(norms, public)),
         model="central",
     )
 
@@ -114,7 +107,7 @@ def neighbours_direct(*, norms: str, public: str, one: int, others: int) -> Scop
         f"alone at most ε = {show_nano(one)} (right at most {right_at_most(one)} times in "
         f"100), to all others together {show_nano(others)}",
         observer="Anyone who reads all lists, whatever else they know" + _beyond_sizes(norms),
-        not_against=(RAW_PROFILES, *similarity_caveats(norms, public)),
+        not_against=(HOLDER, *similarity_caveats(norms, public)),
         model="central",
     )
 
@@ -127,7 +120,7 @@ def neighbours_gossip(*, norms: str, public: str) -> Scope:
         observer="Anyone who sees all lists and who met whom; one other person is counted as "
         "everybody, for whom one meets depends on what others saw" + _beyond_sizes(norms),
         not_against=(
-            RAW_PROFILES,
+            HOLDER,
             "whoever makes the comparisons: a trusted party, or a protocol that shows both "
             "ends nothing but the noisy score",
             *similarity_caveats(norms, public),
@@ -140,10 +133,10 @@ def neighbours_gossip(*, norms: str, public: str) -> Scope:
 def neighbours_sketches(*, public: str) -> Scope:
     """Published filters and the lists read off them; people could make the filters themselves."""
     return Scope(
-        protected=f"everybody in the table, for {_EVERY_ITEM}",
+        protected=f"each person, for {_EVERY_ITEM}",
         observer="Anyone who sees the filters or all lists, whatever else they know",
         not_against=(
-            RAW_PROFILES,
+            HOLDER,
             "a second publication of the same profile: it adds up",
             public,
             *COMPARED,
