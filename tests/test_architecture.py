@@ -133,6 +133,17 @@ def test_importing_the_package_is_cheap() -> None:
     assert not loaded_by("import reticent") & HEAVY
 
 
+def test_counts_and_quantiles_load_neither_scipy_nor_numba_nor_pictures() -> None:
+    """They run in a small install; docs/dependencies.md says what of."""
+    code = "import reticent as rt\n"
+    code += "rt.Counts(epsilon=1).release({'person': ['ann', 'bob']})\n"
+    code += "rt.Quantile(epsilon=1, upper=9).release([1, 2, 3])\n"
+    code += "rt.Percentile(epsilon=1, upper=9, q=0.5).release({'person': ['ann'], 'value': [1]})"
+    optional = {"scipy", "numba", "matplotlib"}
+    assert not loaded_by(code) & optional
+    assert loaded_by("import reticent.tasks.neighbours") >= {"scipy", "numba"}
+
+
 def test_importing_the_package_has_no_side_effects() -> None:
     code = "import warnings, logging, numpy, pydantic, cryptography\n"
     code += "before = (list(warnings.filters), logging.root.handlers[:])\n"

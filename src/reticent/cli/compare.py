@@ -203,9 +203,8 @@ def _try(context: typer.Context, query: type[Query], verb: str, given: dict[str,
         "more": {one.name: given[one.name] for one in options},
     }
     files = query_options.tables(asked, given, _reads(query)) or None
-    with progress(
-        len(tried or ()) * len(methods_of(query)) * (given.get("trial_runs") or 1)
-    ) as step:
+    steps = len(tried or ()) * len(methods_of(query)) * (given.get("trial_runs") or 1)
+    with progress(steps) as step:
         if swept:
             chosen = given["trial_method"]
             curves = sweep(asked, files, method=chosen and str(chosen), progress=step, **more)

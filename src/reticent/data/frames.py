@@ -106,6 +106,11 @@ class Frame:
         """A column as the readers of files hold it: text, and nothing where a cell is missing."""
         return np.array([cell_text(value) for value in self.cells(name).tolist()], dtype=np.str_)
 
+    def is_named(self, name: Any) -> bool:
+        """Whether a column is one of text or of whole numbers, each cell of which is a name."""
+        kind = self.table[name].dtype
+        return bool(kind.is_integer()) or _is(kind, "String")
+
     def labels(self, name: Any) -> tuple[NDArray[np.int64], list[str]]:
         """A column of names, text or whole numbers, as codes (labels.py); -1 is missing."""
         column = self.table[name]

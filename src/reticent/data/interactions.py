@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from reticent.data.labels import codes_of, ordered, text_of
 from reticent.data.list_columns import holds_lists, lines_of
@@ -291,6 +290,8 @@ def _name(cell: Any) -> str | None:
 
 
 def _read_matrix(path: Path) -> Profiles:
+    from scipy import sparse  # takes longer to load than all of a count or a quantile
+
     rule = "a CSR matrix saved by scipy.sparse.save_npz"
     matrix: Any
     with path.open("rb") as file:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from reticent.data.labels import canonical, codes_of, ordered, places_of, texts_of
 from reticent.errors import ParameterError, require
@@ -197,6 +196,8 @@ class Profiles:
         >>> Profiles.of(["ann", "bob"], ["Heat", "Up"], [1, 0.5]).to_csr().toarray().tolist()
         [[1.0, 0.0], [0.0, 0.5]]
         """
+        from scipy import sparse  # takes longer to load than all of a count or a quantile
+
         shape = (len(self), self.n_items)
         return sparse.csr_array(
             (self.weights / FULL_WEIGHT, self.indices.copy(), self.indptr.copy()), shape=shape
@@ -296,6 +297,8 @@ class Profiles:
 
     def transposed(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
         """The inverted index: for each item its people, sorted, with their weights."""
+        from scipy import sparse
+
         shape = (len(self), self.n_items)
         columns = sparse.csr_array((self.weights, self.indices, self.indptr), shape=shape).tocsc()
         people = columns.indices.astype(np.int32, copy=False)
@@ -338,6 +341,8 @@ def _sorted_rows(
     shape: tuple[int, int],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
     """As ``_least``, however many names there are."""
+    from scipy import sparse
+
     if (who[1:] < who[:-1]).any():
         order = np.argsort(who, kind="stable")
         who, what, units = who[order], what[order], units[order]

@@ -6,14 +6,17 @@ Not here  what the number is for (allocation_kernels.py, pricing_kernels.py).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 @njit(cache=True, nogil=True)
-def kth_smallest(values: Any, size: Any, k: Any) -> Any:
+def kth_smallest(values: NDArray[np.float64], size: int, k: int) -> float:
     """What would be at place k, from 0, if the first ``size`` values were sorted."""
     held = np.empty(size)
     for i in range(size):
@@ -36,4 +39,4 @@ def kth_smallest(values: Any, size: Any, k: Any) -> Any:
             first = i
         else:
             break
-    return held[k]
+    return float(held[k])

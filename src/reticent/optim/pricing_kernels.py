@@ -7,7 +7,7 @@ Not here  what a block's profiles have in common (pricing.py).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -15,12 +15,25 @@ from numba import njit
 from reticent.optim.distance_kernels import fill_distances, popcount
 from reticent.optim.order_kernels import kth_smallest
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Reals: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
+    Words: TypeAlias = NDArray[np.uint64]
+    Codes: TypeAlias = NDArray[np.int32]
+    Outs: TypeAlias = NDArray[np.int32]
+    # kind, words, codes, points, matrix, scale: Distance.arrays
+    Distances: TypeAlias = tuple[int, Words, Codes, Reals, Reals, float]
+    # what the profiles of a block have in common: Pricing.common
+    Blocks: TypeAlias = tuple[Words, Words, Codes, Codes, Reals, Reals]
+
 BLOCK = 64
 _FAST = {"nnan", "nsz", "contract", "reassoc"}  # sums in any order, so that minima are paired up
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def floors(g: Any, shares: Any, out: Any) -> None:
+def floors(g: Reals, shares: Reals, out: Reals) -> None:
     """out[m, k]: the least <pi, g_i> in block k; for two secrets at knot m of p(1 | b), else of a.
 
     The least of linear functions is concave: between two knots it is above their chord.
@@ -38,14 +51,14 @@ def floors(g: Any, shares: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _apart(own: Any, all_ones: Any, any_ones: Any, scale: Any, out: Any) -> None:
+def _apart(own: np.uint64, all_ones: Words, any_ones: Words, scale: float, out: Reals) -> None:
     """Adds to out[k] the bits in which a word differs from every word of block k."""
     for k in range(out.size):
         out[k] += scale * popcount((own & ~any_ones[k]) | (all_ones[k] & ~own))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _outside(own: Any, low: Any, high: Any, weight: Any, out: Any) -> None:
+def _outside(own: int, low: Codes, high: Codes, weight: float, out: Reals) -> None:
     """Adds ``weight`` to out[k] where no code of block k can be ``own``."""
     for k in range(out.size):
         if own < low[k] or own > high[k]:
@@ -53,7 +66,7 @@ def _outside(own: Any, low: Any, high: Any, weight: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _beyond(own: Any, low: Any, high: Any, scale: Any, out: Any) -> None:
+def _beyond(own: float, low: Reals, high: Reals, scale: float, out: Reals) -> None:
     """Adds to out[k] the squared distance of a number to the range of block k."""
     for k in range(out.size):
         far = max(low[k] - own, own - high[k], 0.0)
@@ -62,7 +75,14 @@ def _beyond(own: Any, low: Any, high: Any, scale: Any, out: Any) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _bounds(
-    own: Any, block: Any, shares: Any, floor: Any, knots: Any, lam: Any, j: Any, out: Any
+    own: Distances,
+    block: Blocks,
+    shares: Reals,
+    floor: Reals,
+    knots: Reals,
+    lam: float,
+    j: int,
+    out: Reals,
 ) -> None:
     """out[k]: no output of block k costs profile j less. Theorem 9."""
     kind, words, codes, points, _, scale = own
@@ -92,8 +112,16 @@ def _bounds(
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 def _bit_costs(
-    own: Any, words: Any, scale: Any, g: Any, share: Any, lam: Any, at: Any, count: Any, costs: Any
-) -> Any:
+    own: np.uint64,
+    words: Words,
+    scale: float,
+    g: Reals,
+    share: float,
+    lam: float,
+    at: int,
+    count: int,
+    costs: Reals,
+) -> float:
     """Costs from ``at`` for words of 64 bits and two secrets: one pass; the least of them."""
     step, low = lam * scale, 1e300
     for b in range(count):
@@ -106,8 +134,16 @@ def _bit_costs(
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 def _costs(
-    own: Any, to: Any, shares: Any, g: Any, lam: Any, j: Any, at: Any, count: Any, costs: Any
-) -> Any:
+    own: Distances,
+    to: Distances,
+    shares: Reals,
+    g: Reals,
+    lam: float,
+    j: int,
+    at: int,
+    count: int,
+    costs: Reals,
+) -> float:
     """Costs of the outputs from ``at``, and the least of them."""
     fill_distances(own, j, to, at, count, costs)
     for b in range(count):
@@ -123,7 +159,7 @@ def _costs(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cheapest(found: Any, costs: Any, size: Any, cap: Any) -> Any:
+def _cheapest(found: Whole, costs: Reals, size: int, cap: int) -> tuple[int, float]:
     """Keeps the ``cap`` cheapest in front, of equal ones the first; how many, and their dearest."""
     if size <= cap:
         return size, np.inf
@@ -140,24 +176,67 @@ def _cheapest(found: Any, costs: Any, size: Any, cap: Any) -> Any:
     return kept, edge
 
 
+@njit(nogil=True, error_model="numpy")
+def _keep_near(
+    at: int,
+    count: int,
+    costs: Reals,
+    limit: float,
+    edge: float,
+    first: int,
+    found: Whole,
+    found_costs: Reals,
+    size: int,
+) -> int:
+    """Appends outputs ``at`` .. with costs up to ``limit`` and below ``edge``; how many there are.
+
+    Of equal ones the first stays, so output ``first`` goes to the front.
+    """
+    for b in range(count):
+        if costs[b] <= limit and costs[b] < edge:
+            found[size], found_costs[size] = at + b, costs[b]
+            if at + b == first:
+                found[size], found_costs[size] = found[0], found_costs[0]
+                found[0], found_costs[0] = first, costs[b]
+            size += 1
+    return size
+
+
+@njit(nogil=True, error_model="numpy")
+def _write_near(
+    found: Whole, found_costs: Reals, size: int, cap: int, limit: float, outs: Outs
+) -> int:
+    """Writes the ``cap`` cheapest of those up to ``limit``; how many there are."""
+    for e in range(size):
+        if found_costs[e] > limit:
+            found_costs[e] = np.inf
+    size, _ = _cheapest(found, found_costs, size, cap)
+    kept = 0
+    for e in range(size):
+        if found_costs[e] < np.inf:
+            outs[kept] = found[e]
+            kept += 1
+    return kept
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def price(
-    own: Any,  # distances: of the inputs
-    to: Any,  # and of the outputs
-    home: Any,  # the block of outputs that each input begins with
-    block: Any,
-    pi: Any,
-    g: Any,  # by secret: g[a, i]
-    floor: Any,
-    knots: Any,
+    own: Distances,  # of the inputs
+    to: Distances,  # of the outputs
+    home: Whole,  # the block of outputs that each input begins with
+    block: Blocks,
+    pi: Reals,
+    g: Reals,  # by secret: g[a, i]
+    floor: Reals,
+    knots: Reals,
     lam: float,
     width: float,
     cap: int,
     first: int,
     last: int,
-    least: Any,
-    counts: Any,
-    outs: Any,
+    least: Reals,
+    counts: Whole,
+    outs: Outs,
 ) -> int:
     """For inputs first .. last: the least cost, and up to ``cap`` outputs near it.
 
@@ -168,10 +247,11 @@ def price(
     plain = to[0] == 1 and words.shape[1] == 1 and secrets == 2
     costs, bounds = np.empty(BLOCK), np.empty(floor.shape[1])
     room = 2 * cap + BLOCK
-    found, found_cost = np.empty(room, dtype=np.int64), np.empty(room)
+    found, found_costs = np.empty(room, dtype=np.int64), np.empty(room)
     looked = 0
     for j in range(first, last):
-        low, size, edge = np.inf, 0, np.inf
+        low, edge = np.inf, np.inf
+        size = int(np.int64(0))  # a literal would make callees compile for it, too
         _bounds(own, block, pi[j], floor, knots, lam, j, bounds)
         for turn in range(-1, bounds.size):  # outputs near by first: they are often the cheapest
             k = home[j] if turn < 0 else turn
@@ -187,25 +267,15 @@ def price(
                 lowest = _costs(own, to, pi[j], g, lam, j, at, count, costs)
             low = min(low, lowest)
             if cap and lowest <= low + width and lowest < edge:
-                for b in range(count):
-                    if costs[b] <= low + width and costs[b] < edge:
-                        found[size], found_cost[size] = at + b, costs[b]
-                        if turn < 0 and at + b == j:  # of equal ones the first stays
-                            found[size], found_cost[size] = found[0], found_cost[0]
-                            found[0], found_cost[0] = j, costs[b]
-                        size += 1
+                front = j if turn < 0 else -1
+                size = _keep_near(
+                    at, count, costs, low + width, edge, front, found, found_costs, size
+                )
                 if size >= 2 * cap:  # what is not among the cheapest now never will be
-                    size, edge = _cheapest(found, found_cost, size, cap)
+                    size, edge = _cheapest(found, found_costs, size, cap)
         least[j] = low
         if cap:
-            for e in range(size):
-                if found_cost[e] > low + width:
-                    found_cost[e] = np.inf
-            size, _ = _cheapest(found, found_cost, size, cap)
-            kept = 0
-            for e in range(size):
-                if found_cost[e] < np.inf:
-                    outs[j - first, kept] = found[e]
-                    kept += 1
-            counts[j - first] = kept
+            counts[j - first] = _write_near(
+                found, found_costs, size, cap, low + width, outs[j - first]
+            )
     return looked

@@ -220,6 +220,9 @@ class _Columns:
                 return read_reals(self.held.numbers(column), len(self.held))
             if cells is Cells.TEXT:
                 return self.held.texts(column)
+            if cells is Cells.NAME and self.held.is_named(column):
+                codes, names = self.held.labels(column)
+                return np.array([*names, None], dtype=object)[codes]
             found = self.held.cells(column)
         else:
             found = self.held[name]

@@ -6,7 +6,7 @@ Not here  the mechanism (tasks/similarity.py), the most similar of everybody (ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -126,11 +126,8 @@ class Similarity(Query):
             found = [(a, b) for a, b in zip(*ends, strict=True) if a and b and a != b]
             require(bool(found), "pairs", "an empty table", "a table that names two people")
         require(bool(found) or public.names is None, "pair", None, "two people, or a table pairs")
-        if public.names is not None:
-            there = set(public.names)
-            check_known({name for pair in found for name in pair}, there)
-        once = {frozenset(pair): pair for pair in reversed(found)}
-        return sorted(once.values())
+        check_known({name for pair in found for name in pair}, public)
+        return _once(found)
 
     def on_terms(self, provider: str, held: Mapping[str, Any]) -> PublicTerms:
         """Two people, who both pay."""
@@ -188,13 +185,6 @@ def comparison(epsilon: Number, measure: str, norms: str | None, weighting: str)
     )
 
 
-def check_known(names: Set[str], people: Set[str]) -> None:
-    """Refuse pairs with somebody who is not there."""
-    missing = sorted(names - people)
-    rule = "people of the table or, if you declare them, of that list: who is in it is public"
-    require(not missing, "pair", ", ".join(missing[:3]), rule)
-
-
 def compared(profiles: Profiles, names: Iterable[str]) -> Profiles:
     """The people who are compared, in the order of their names, whoever lists the pairs."""
     places = {name: place for place, name in enumerate(profiles.people)}
@@ -204,6 +194,27 @@ def compared(profiles: Profiles, names: Iterable[str]) -> Profiles:
 def _by_sizes(norms: str) -> str:
     """What a method is called that treats sizes so."""
     return "no-sizes" if norms == "none" else f"sizes-{norms}"
+
+
+def check_known(compared: Collection[str], public: Public) -> None:
+    """Refuse people who are not there, once it is known who is."""
+    missing = [] if public.names is None else sorted(set(compared).difference(public.names))
+    rule = "people of the table or, if you declare them, of that list: who is in it is public"
+    require(not missing, "pair", ", ".join(missing[:3]), rule)
+
+
+def _once(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Each pair once, as it was named first, in the order of names."""
+    import numpy as np
+
+    names = sorted({name for pair in pairs for name in pair})
+    places = {name: place for place, name in enumerate(names)}
+    ends = np.array([(places[one], places[other]) for one, other in pairs], dtype=np.int64)
+    ends = ends.reshape(-1, 2)
+    keys = ends.min(axis=1) * len(names) + ends.max(axis=1)
+    first = np.unique(keys, return_index=True)[1]
+    kept = first[np.lexsort((ends[first, 1], ends[first, 0]))].tolist()
+    return [pairs[place] for place in kept]
 
 
 def _peers(pairs: Sequence[tuple[str, str]]) -> dict[str, int]:
@@ -226,6 +237,13 @@ class SimilarityTerms(Terms):
     peers: Mapping[str, int]
     elsewhere: tuple[int, int] | None = None
     columns: ClassVar[tuple[str, ...]] = ("person", "other", "similarity")
+
+    def informed(self, query: Query, found: Public) -> Terms:
+        """Who is compared is known already, if anybody is."""
+        if not self.pairs:
+            return query.terms(found)
+        check_known(self.peers, found)
+        return replace(self, known=found)
 
     @property
     def number(self) -> int:
@@ -261,9 +279,9 @@ class SimilarityTerms(Terms):
 
         if not self.pairs:
             return None
+        losses = {many: self.mechanism.guarantee(many).overall for many in set(self.peers.values())}
         return [
-            (Payer(subject=name, limit=limit), self.mechanism.guarantee(peers).overall)
-            for name, peers in self.peers.items()
+            (Payer(subject=name, limit=limit), losses[many]) for name, many in self.peers.items()
         ]
 
     @property

@@ -1,4 +1,4 @@
-"""What is asked and what is known of it before anything is drawn on a cluster.
+"""What was asked and what is known of it before anything is drawn on a cluster.
 
 Not here  the shapes (people.py, lists.py, pairs.py), how it is published (publishing.py).
 """
@@ -6,8 +6,8 @@ Not here  the shapes (people.py, lists.py, pairs.py), how it is published (publi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reticent.amounts import show_nano
@@ -19,28 +19,51 @@ from reticent.queries.base import Answer, Public, Query, Terms
 from reticent.queries.binding import Given
 from reticent.queries.people import PersonTerms
 from reticent.queries.run import asked_of, card_of, event_of
-from reticent.spark.publishing import Released, Where
+from reticent.spark.publishing import Destination, Released, publish
 from reticent.spark.scattering import SparkScatter
-from reticent.tasks.batched import Batched
+from reticent.tasks.batched import PERSON, Batched
 from reticent.tasks.charged import Payer
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Asked:
+class SparkRequest:
     """A query with what was given for it, and who pays up to what."""
 
     query: Query
     given: Given
     columns: Mapping[str, str] | None
     spark: Any
-    where: Where
+    destination: Destination
     key: str
     ledger: Ledger | None
     limit: int | None
     source: Source
     scatter: SparkScatter
 
-    def answer(self, released: Released, terms: Terms) -> Answer:
+    def publish(
+        self,
+        job: QueryJob,
+        drawn: Callable[[], Any],
+        *,
+        by: Sequence[str] = (PERSON,),
+        then: Sequence[str] = (),
+        charges: Callable[[Any], Any] | None = None,
+    ) -> Answer:
+        """The rows of a draw, in files and in an order by names (``by``), as an answer."""
+        released = publish(
+            job,
+            self.spark,
+            drawn,
+            replace(self.destination, by=by, then=then),
+            key=self.key,
+            ledger=self.ledger,
+            source=self.source,
+            charges=charges,
+            limit=self.limit,
+        )
+        return self._answer(released, job.informed(released.people))
+
+    def _answer(self, released: Released, terms: Terms) -> Answer:
         """The rows that can be seen now, as a DataFrame, with their card."""
         value = self.spark.read.parquet(released.out)
         paid = released.charged > 0 or (self.ledger is None and not released.replayed)
@@ -56,7 +79,7 @@ class QueryJob:
     ``decides`` is what else decides the answer and is public: tables that were not read here.
     """
 
-    asked: Asked
+    request: SparkRequest
     terms: Terms
     tables: Mapping[str, Any]
     decides: str = field(default="", kw_only=True)
@@ -64,7 +87,7 @@ class QueryJob:
     @property
     def fingerprint(self) -> str:
         """Of the query, the columns, and what of the inputs is public."""
-        told = asked_of(self.asked.query, self.asked.columns or {}, self.tables) + self.decides
+        told = asked_of(self.request.query, self.request.columns or {}, self.tables) + self.decides
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
     def informed(self, people: int) -> Terms:
@@ -95,7 +118,7 @@ class PersonJob(QueryJob):
         """The terms once it is known how many people there are."""
         known = self.terms.known
         found = Public(people, known.names, known.declared, known.tables)
-        return self.terms.informed(self.asked.query, found)
+        return self.terms.informed(self.request.query, found)
 
     def event(self, source: Source, people: int | None = None) -> Event:
         """That of the batches: people may limit more than the terms do."""

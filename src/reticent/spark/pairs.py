@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,8 +23,8 @@ from reticent.noise import Source
 from reticent.queries.base import Answer
 from reticent.queries.similarity import Similarity, check_known, compared
 from reticent.spark.folders import pyspark, quoted
-from reticent.spark.jobs import Asked, QueryJob
-from reticent.spark.publishing import CHARGE, publish
+from reticent.spark.jobs import QueryJob, SparkRequest
+from reticent.spark.publishing import CHARGE
 from reticent.spark.workers import in_arrow
 from reticent.tasks.batched import PERSON, arrow, compute
 from reticent.tasks.similarity import Similarity as Comparison
@@ -38,9 +38,11 @@ PAIRS = "pairs"
 _FIRST, _SECOND = "person", "other"
 
 
-def release_pairs(asked: Asked, query: Similarity, frame: Any, tables: Mapping[str, Any]) -> Answer:
+def release_pairs(
+    request: SparkRequest, query: Similarity, frame: Any, tables: Mapping[str, Any]
+) -> Answer:
     """A row for each distinct pair of a DataFrame; ``tables`` are all other inputs."""
-    chosen = asked.given.columns_of(PAIRS, query.inputs)
+    chosen = request.given.columns_of(PAIRS, query.inputs)
     pairs = _distinct_pairs(frame, query.inputs[PAIRS].find(PAIRS, frame.columns, chosen))
     counts = _peers(pairs)
     listed = pairs.selectExpr("count(*)", f"bit_xor(xxhash64({_FIRST}, {_SECOND}))")
@@ -48,33 +50,23 @@ def release_pairs(asked: Asked, query: Similarity, frame: Any, tables: Mapping[s
     most = counts.selectExpr("max(count)").first()[0] or 0
     terms = query.listed_elsewhere(query.facts(tables), number, most)
     names = {row[PERSON] for row in counts.select(PERSON).toLocalIterator()}
-    check_known(names, set(terms.known.names or ()))
+    check_known(names, terms.known)
     some = compared(tables["profiles"].profiles, names)
     comparison, while_drawn = terms.mechanism, ExitStack()
 
     def drawn() -> Any:
-        norms = comparison.release_norms(some, asked.source)
-        work = _Scores(comparison, asked.source, terms.columns)
+        norms = comparison.release_norms(some, request.source)
+        work = _Scores(comparison, request.source, terms.columns)
         schema = ", ".join(f"{name} string" for name in terms.columns[:2])
-        carried = while_drawn.enter_context(asked.scatter.carried((some, norms)))
+        carried = while_drawn.enter_context(request.scatter.carried((some, norms)))
         return in_arrow(pairs, work.reading(carried), f"{schema}, {terms.columns[2]} double")
 
     def charges(held: Any) -> Any:
         return in_arrow(_peers(held), _losses(comparison), f"{PERSON} string, {CHARGE} long")
 
+    job = QueryJob(request, terms, tables, decides=f"{number} {most} {digest}")
     with while_drawn:
-        released = publish(
-            QueryJob(asked, terms, tables, decides=f"{number} {most} {digest}"),
-            asked.spark,
-            drawn,
-            replace(asked.where, by=(_FIRST, _SECOND)),
-            key=asked.key,
-            ledger=asked.ledger,
-            source=asked.source,
-            charges=charges,
-            limit=asked.limit,
-        )
-    return asked.answer(released, terms)
+        return request.publish(job, drawn, by=(_FIRST, _SECOND), charges=charges)
 
 
 def _distinct_pairs(frame: Any, roles: Mapping[str, str]) -> Any:

@@ -19,8 +19,8 @@ from reticent.queries.inputs import Input, ProfilesTable
 from reticent.queries.people import PersonTerms
 from reticent.queries.person_batches import WHO, streamed
 from reticent.spark.folders import pyspark, quoted
-from reticent.spark.jobs import Asked, PersonJob
-from reticent.spark.publishing import CHARGE, publish
+from reticent.spark.jobs import PersonJob, SparkRequest
+from reticent.spark.publishing import CHARGE
 from reticent.spark.tables import SparkTable
 from reticent.spark.workers import in_arrow
 from reticent.tasks.batched import Batched, arrow
@@ -29,34 +29,24 @@ _WHOLE = ("byte", "short", "integer", "long")
 _ROW = "row"
 
 
-def release_people(asked: Asked, terms: PersonTerms, public: Mapping[str, Any]) -> Answer:
+def release_people(request: SparkRequest, terms: PersonTerms, public: Mapping[str, Any]) -> Answer:
     """A row for each person of the private table, or of those who are declared."""
-    query = asked.query
+    query = request.query
     name, table = streamed(query, public)
-    held = asked.given.held[name]
+    held = request.given.held[name]
     rule = f"a DataFrame: what everybody has is read on the cluster ({name})"
     require(isinstance(held, SparkTable), "data", type(held).__name__, rule)
-    chosen = asked.given.columns_of(name, query.reads(public))
+    chosen = request.given.columns_of(name, query.reads(public))
     roles = table.find(name, held.names, chosen, held.lists)
     batches = terms.batches(roles)
-    job = PersonJob(asked, terms, public, batches, decides=batches.fingerprint)
+    job = PersonJob(request, terms, public, batches, decides=batches.fingerprint)
 
     def drawn() -> Any:
         rows = _rows(held.frame, table, roles, terms.known.names)
         own = rows.select(*map(quoted, batches.columns))
-        return in_arrow(own, _drawing(batches, asked.source), _schema(batches, own))
+        return in_arrow(own, _drawing(batches, request.source), _schema(batches, own))
 
-    released = publish(
-        job,
-        asked.spark,
-        drawn,
-        asked.where,
-        key=asked.key,
-        ledger=asked.ledger,
-        source=asked.source,
-        limit=asked.limit,
-    )
-    return asked.answer(released, job.informed(released.people))
+    return request.publish(job, drawn)
 
 
 def _rows(

@@ -72,9 +72,9 @@ class Job(Protocol):
         """What is promised."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
-    """Where a release goes: what nobody may see yet stays in ``staging``, beside ``out``.
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Destination a release goes: what nobody may see yet stays in ``staging``, beside ``out``.
 
     ``by`` are the columns of names by which rows are dealt out to files and put in order, ``then``
     the columns that order rows of the same names.
@@ -90,7 +90,7 @@ def publish(
     job: Job,
     spark: Any,
     drawn: Callable[[], Any],
-    where: Where,
+    destination: Destination,
     *,
     key: str,
     ledger: Ledger | None,
@@ -109,10 +109,10 @@ def publish(
     """
     arrow()
     check_key(key)
-    out = where.out.rstrip("/")
-    home = f"{out}.unreleased" if where.staging is None else where.staging.rstrip("/")
+    out = destination.out.rstrip("/")
+    home = f"{out}.unreleased" if destination.staging is None else destination.staging.rstrip("/")
     draws, receipt = f"{home}/draws", f"{home}/receipt"
-    placed = replace(where, out=out)
+    placed = replace(destination, out=out)
     made = _Release(
         job, spark, placed, key, ledger, source, draws, receipt, principal, charges, limit
     )
@@ -126,7 +126,7 @@ def publish(
 class _Release:
     job: Job
     spark: Any
-    where: Where
+    destination: Destination
     key: str
     ledger: Ledger | None
     source: Source
@@ -138,7 +138,7 @@ class _Release:
 
     @property
     def out(self) -> str:
-        return self.where.out
+        return self.destination.out
 
     def whole(self, drawn: Callable[[], Any]) -> Released:
         shown = read_note(self.spark, f"{self.out}/{ABOUT}")
@@ -213,7 +213,7 @@ class _Release:
         if not again:
             write_note(self.spark, f"{self.home}/showing", {"key": self.key})
         rows = self.spark.read.parquet(f"{self.home}/{chosen['draw']}").drop(CHARGE)
-        rows = _arranged(rows, parts_for(people), self.where)
+        rows = _arranged(rows, parts_for(people), self.destination)
         rows.write.mode("overwrite" if again else "error").parquet(self.out)
         if self.spark.read.parquet(self.out).count() != rows.count():
             raise StagingError("another run shows the same release: try again with the same key")
@@ -237,20 +237,20 @@ class _Release:
         return self.job.card(event, people, budget)
 
 
-def _arranged(rows: Any, parts: int, where: Where) -> Any:
+def _arranged(rows: Any, parts: int, destination: Destination) -> Any:
     """Rows in files and in an order that depend on names alone, not on how the frame lay.
 
     The order is the canonical one (data/labels.py): whole numbers by size, then other names.
     """
     functions = pyspark()
     keys = []
-    for name in where.by:
+    for name in destination.by:
         text = functions.col(quoted(name)).cast("string")
         digits = text.rlike(r"^[0-9]+\z")
         length = functions.when(digits, functions.length(text)).otherwise(0)
         keys += [functions.when(digits, 0).otherwise(1), length, text]
-    keys += [functions.col(quoted(name)) for name in where.then]
-    return rows.repartition(parts, *map(quoted, where.by)).sortWithinPartitions(*keys)
+    keys += [functions.col(quoted(name)) for name in destination.then]
+    return rows.repartition(parts, *map(quoted, destination.by)).sortWithinPartitions(*keys)
 
 
 def _parts(charges: Any, digest: str, size: int) -> Iterator[Part]:

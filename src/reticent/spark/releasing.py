@@ -27,11 +27,11 @@ from reticent.queries.similarity import Similarity
 from reticent.rational import Number, whole
 from reticent.spark.derived import release_derived
 from reticent.spark.folders import pyspark
-from reticent.spark.jobs import Asked
+from reticent.spark.jobs import SparkRequest
 from reticent.spark.lists import release_lists
 from reticent.spark.pairs import PAIRS, release_pairs
 from reticent.spark.people import release_people
-from reticent.spark.publishing import Where
+from reticent.spark.publishing import Destination
 from reticent.spark.scattering import SparkScatter
 from reticent.spark.tables import SparkTable, given_of, on_driver, session_of
 from reticent.tasks.charged import new_key
@@ -82,34 +82,34 @@ def release(
     limited = ledger is not None or total is None
     require(limited, "total", "one", "left out where there is no ledger to keep it")
     with nullcontext() if ledger is None else opened(ledger) as book:
-        asked = Asked(
+        request = SparkRequest(
             query=query,
             given=given,
             columns=columns,
             spark=spark,
-            where=Where(out=str(out), staging=None if staging is None else str(staging)),
+            destination=Destination(str(out), None if staging is None else str(staging)),
             key=new_key() if key is None else key,
             ledger=book,
             limit=limit_of(query, data_set, total),
             source=Source.system() if source is None else source,
             scatter=scatter,
         )
-        return _written(asked)
+        return _written(request)
 
 
-def _written(asked: Asked) -> Answer:
+def _written(request: SparkRequest) -> Answer:
     """An answer for each person or pair."""
-    query, given = asked.query, asked.given
+    query, given = request.query, request.given
     if isinstance(query, Similarity) and isinstance(given.held.get(PAIRS), SparkTable):
         frame, rest = given.held[PAIRS].frame, on_driver(given.without(PAIRS))
         public = rest.public()
         tables = public | rest.private(public, query.reads(public))
-        return release_pairs(asked, query, frame, tables)
+        return release_pairs(request, query, frame, tables)
     public = given.public()
     terms = query.terms(query.facts(public))
     if isinstance(terms, PersonTerms):
-        return release_people(asked, terms, public)
-    return release_lists(asked, *read_given(query, on_driver(given)))
+        return release_people(request, terms, public)
+    return release_lists(request, *read_given(query, on_driver(given)))
 
 
 def _large(query: Query) -> str | None:

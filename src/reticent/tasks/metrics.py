@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit
-from scipy import stats
+from scipy.special import stdtrit
 
 from reticent.data.profiles import Profiles
 from reticent.errors import ParameterError, require
@@ -49,7 +49,7 @@ class Mean:
             return cls(float("nan"), float("nan"), 0)
         if known.size == 1:
             return cls(float(known[0]), float("inf"), 1)
-        quantile = float(stats.t.ppf((1 + confidence) / 2, known.size - 1))
+        quantile = float(stdtrit(known.size - 1, (1 + confidence) / 2))  # Student's t
         deviation = float(known.std(ddof=1))
         return cls(float(known.mean()), quantile * deviation / known.size**0.5, known.size)
 

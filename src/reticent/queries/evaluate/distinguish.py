@@ -236,7 +236,7 @@ def _column(known: Sequence[NDArray[Any]], place: int) -> Attacker:
     """One column: single values where they are few, else ranges that hold as many answers each."""
     both = np.concatenate([answers[:, place] for answers in known])
     values = np.unique(both)
-    bins = min(_BINS, max(2, math.isqrt(len(both)) // 2))
+    bins = min(_BINS, 2 * max(1, math.isqrt(len(both)) // 4))  # even: the median is an end
     if both.dtype.kind == "f" and len(values) > bins:
         ends = np.unique(np.nanquantile(both, np.linspace(0, 1, bins + 1)[1:-1]))
 
