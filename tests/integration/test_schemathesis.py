@@ -49,7 +49,7 @@ CHECKS = (
     "allow_header_conformance",
     "unsupported_method",
 )
-EXAMPLES = {**dict.fromkeys(offered(), 500), "get_release": 500, "get_terms": 40}
+EXAMPLES = {**dict.fromkeys(offered(), 400), "get_release": 500, "get_terms": 40}
 MORE = {"sketches": {"epsilon": "1", "profile_size": 4}, "neighbours": {}, "recommendations": {}}
 LEAST = 5000
 OFTEN = settings(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from reticent.errors import ParameterError, require
 from reticent.queries.evaluable import Evaluable
-from reticent.queries.offering import Offering
+from reticent.queries.offering import Offerable
 from reticent.queries.options import Option
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from reticent.noise import Source
     from reticent.queries.inputs import Input
     from reticent.queries.plans import Details, Plan
-    from reticent.queries.public_terms import PublicTerms
     from reticent.rational import Number
     from reticent.tasks.batched import Batched
     from reticent.tasks.charged import Payer
@@ -207,7 +206,7 @@ class Terms(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query(Evaluable, ABC):
+class Query(Evaluable, Offerable, ABC):
     """What is asked, without any data. Equal options make equal queries."""
 
     kind: ClassVar[str]
@@ -222,8 +221,6 @@ class Query(Evaluable, ABC):
     """Surfaces and verbs that it is not on, and why."""
     figures: ClassVar[Mapping[str, str]] = {}
     """Pictures of a plan by name, and what they show."""
-    offering: ClassVar[Offering] = Offering()
-    """What providers and people read of it where it is offered over HTTP."""
 
     def __post_init__(self) -> None:
         for one in self.options():
@@ -270,32 +267,6 @@ class Query(Evaluable, ABC):
             whole = not one.kind.form or isinstance(given.get(one.name), Mapping)
             require(whole, one.name, "another", "written out, as to_plain does")
         return cls(**given)
-
-    def to_request(self) -> dict[str, Any]:
-        """What somebody outside writes to ask for it: options that are not as usual."""
-        told = self.to_plain()
-        usual = {one.name: one.default for one in self.options() if not one.local}
-        return {name: told[name] for name in usual if getattr(self, name) != usual[name]}
-
-    @classmethod
-    def of_request(cls, told: Mapping[str, Any]) -> Self:
-        """From ``to_request``; options that only whoever runs a release may set are refused."""
-        local = sorted(one.name for one in cls.options() if one.local and one.name in told)
-        rule = f"left out of what is asked for: {', '.join(local)}"
-        require(not local, cls.kind, "more", rule)
-        lacks = [one.name for one in cls.options() if one.required and one.name not in told]
-        require(not lacks, cls.kind, "less", f"given with {', '.join(lacks)}")
-        return cls.of_plain(told)
-
-    def on_terms(self, provider: str, held: Mapping[str, Any]) -> PublicTerms:
-        """What a gateway draws for one request of a provider; ``held`` are its public tables.
-
-        Usually people's items are stretched as far as they allow, which their loss follows; or it
-        is read off what the gateway drew for the provider before.
-        """
-        from reticent.queries.public_terms import usual_terms
-
-        return usual_terms(self, held)
 
     @abstractmethod
     def terms(self, public: Public) -> Terms:

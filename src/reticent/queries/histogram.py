@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from reticent.tasks.comparing import Curves
 
 GOALS = ("mse", "mae", "mael")
-_SHARING = ("0.05", "0.1", "0.2", "0.4", "0.8", "1.6")  # epsilons of the picture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +67,6 @@ class Histogram(Query):
         "sharing": "Draw the error against epsilon here, .svg.",
     }
     offering: ClassVar[Offering] = Offering(
-        name="histogram",
         gets="a histogram",
         about="how many items of each attribute you have",
         value={"type": "object", "additionalProperties": {"type": "number"}},
@@ -162,9 +160,8 @@ class Histogram(Query):
 
     def _check_attributes(self, catalogue: Catalogue) -> None:
         known = {*catalogue.attributes, "default"} - set(catalogue.empty)
-        missing = [name for name in dict(self.attributes or {}) if name not in known]
-        rule = "attributes of the catalogue, each with some item"
-        require(not missing, "attributes", ", ".join(missing[:3]), rule)
+        for name in dict(self.attributes or {}):
+            require(name in known, "attributes", name, "of the catalogue, each with some item")
 
     def _check_weights(self, weighted: bool) -> None:
         why = "left out with weights of items: a replaced item may have another weight"
@@ -184,11 +181,9 @@ class Histogram(Query):
 
     def on_terms(self, provider: str, held: Mapping[str, Any]) -> PublicTerms:
         """People also limit what each attribute alone tells."""
-        from reticent.queries.public_terms import AttributeTerms, public_terms
+        from reticent.queries.public_terms import AttributeTerms
 
-        query = replace(self, provider=provider)
-        terms: Any = public_terms(query, held)
-        return AttributeTerms.of(query, terms)
+        return AttributeTerms.of(replace(self, provider=provider), held)
 
     def _whose(self, public: Public) -> Public:
         """The one person, if one is asked for."""
@@ -399,27 +394,9 @@ class HistogramTerms(PersonTerms):
 
     def figure(self, name: str) -> str:
         """The noise of each attribute, or the error against epsilon."""
+        from reticent.queries.histogram_views import shared_plans
         from reticent.report.histogram_figures import noise_figure, sharing_figure
 
         if name == "plot":
             return noise_figure(self.made, withheld=self.grant.withheld)
-        return sharing_figure(self._shared(), chosen=self.made.epsilon)
-
-    def _shared(self) -> list[HistogramPlan]:
-        """The plans of other epsilons."""
-        from fractions import Fraction
-
-        from reticent.mechanisms.multilevel_plan import plan_histogram
-
-        made, exposure = self.made, self.made.mechanism.exposure
-        return [
-            plan_histogram(
-                self.known.tables["catalogue"],
-                budgets=dict(zip(made.attributes, made.budgets, strict=True)),
-                epsilon=epsilon,
-                goal=self.query.goal,  # type: ignore[arg-type]
-                weighted=exposure.weighted,
-                unit=exposure.unit,
-            )
-            for epsilon in sorted({*map(Fraction, _SHARING), made.threshold, made.epsilon})
-        ]
+        return sharing_figure(shared_plans(self.made), chosen=self.made.epsilon)

@@ -6,6 +6,7 @@ Not here  the query (histogram.py), pictures (report/histogram_figures.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from reticent.amounts import nano_up, show_nano, show_up
@@ -15,6 +16,9 @@ from reticent.queries.plans import Details
 
 if TYPE_CHECKING:
     from reticent.mechanisms.multilevel_plan import HistogramPlan
+
+
+_SHARING = ("0.05", "0.1", "0.2", "0.4", "0.8", "1.6")  # epsilons of the picture
 
 
 def details(made: HistogramPlan, withheld: Sequence[str], provider: str) -> Details:
@@ -92,6 +96,25 @@ def _fields(made: HistogramPlan, withheld: Sequence[str]) -> dict[str, Any]:
         },
         "withheld": list(withheld),
     }
+
+
+def shared_plans(made: HistogramPlan) -> list[HistogramPlan]:
+    """The plans of other epsilons, for the picture of the error against epsilon."""
+    from reticent.mechanisms.multilevel_plan import plan_histogram
+
+    exposure, catalogue = made.mechanism.exposure, made.mechanism.catalogue
+    assert catalogue is not None  # noqa: S101, a query's plan has its catalogue
+    return [
+        plan_histogram(
+            catalogue,
+            budgets=dict(zip(made.attributes, made.budgets, strict=True)),
+            epsilon=epsilon,
+            goal=made.goal,  # type: ignore[arg-type]
+            weighted=exposure.weighted,
+            unit=exposure.unit,
+        )
+        for epsilon in sorted({*map(Fraction, _SHARING), made.threshold, made.epsilon})
+    ]
 
 
 def released_lines(made: HistogramPlan, values: Mapping[str, float]) -> list[str]:

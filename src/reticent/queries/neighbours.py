@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from reticent.amounts import NANO
 from reticent.errors import ParameterError, require
 from reticent.queries import ranked
-from reticent.queries.base import Answer, Pays, Progress, Public, Query, Shape, Terms
-from reticent.queries.derived import DerivedTerms
+from reticent.queries.base import Pays, Progress, Public, Query, Shape, Terms
 from reticent.queries.evaluable import LOUD
 from reticent.queries.inputs import ITEMS, PEOPLE, PROFILES, Artefact, Input
 from reticent.queries.offering import Offering
@@ -44,7 +43,6 @@ MUCH = 5 * NANO
 SKETCHES = Artefact(
     "sketches", "Sketches that `reticent release sketches --out` wrote.", required=False
 )
-_COLUMNS = ("person", "rank", "peer", "score")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +144,8 @@ class Neighbours(Query):
             rule = "left out: the sketches were released and paid for"
             require(self.epsilon is None, "epsilon", self.epsilon, rule)
             require(self.method == "sketches", "method", self.method, "sketches, as these are")
+            from reticent.queries.sketched_neighbours import FromSketches
+
             return FromSketches(self, public.tables["sketches"])
         most = self.k if public.count is None else max(public.count - 1, 1)
         return NeighboursTerms(self, public, self._method(min(self.k, most)))
@@ -215,7 +215,7 @@ class NeighboursTerms(Terms):
     known: Public
     mechanism: Method  # type: ignore[assignment]  # it has all that terms ask for
     scatter: Scatter | None = None
-    columns: ClassVar[tuple[str, ...]] = _COLUMNS
+    columns: ClassVar[tuple[str, ...]] = ranked.PEERS
 
     def scattered(self, scatter: Scatter) -> NeighboursTerms:
         """Lists are made elsewhere, where the method allows it."""
@@ -336,76 +336,6 @@ class NeighboursTerms(Terms):
     def tables(self, kept: tuple[Any, Any]) -> Iterator[Any]:
         """Lists of some people at a time."""
         names = self.known.names or ()
-        return ranked.tables(names, *kept, names, self.columns)
-
-    def rows(self, value: Any) -> list[tuple[Any, ...]]:
-        """One for each peer, by person and rank."""
-        return ranked.rows(value)
-
-
-@dataclass(frozen=True, slots=True)
-class FromSketches(DerivedTerms):
-    """Lists that are read off sketches."""
-
-    query: Neighbours
-    sketches: Answer
-    columns: ClassVar[tuple[str, ...]] = _COLUMNS
-
-    @property
-    def mechanism(self) -> Any:  # type: ignore[override]
-        """That of the sketches."""
-        return self.sketches.terms.mechanism
-
-    @property
-    def parent(self) -> Answer:
-        """The sketches."""
-        return self.sketches
-
-    @property
-    def what(self) -> str:
-        """In words."""
-        k = min(self.query.k, max(len(self.sketches.value) - 1, 1))
-        return f"the {k} nearest of each person by published sketches"
-
-    @property
-    def public(self) -> tuple[str, ...]:
-        """The sketches were released."""
-        return ("the sketches, which were released, with their card",)
-
-    def scope(self) -> Scope:
-        """See ``promises``."""
-        from reticent.guarantees import promises
-
-        return promises.read_off_sketches(self.sketches.card.scope, card=self.sketches.card.id)
-
-    def derive(self, tables: Mapping[str, Any], progress: Progress) -> tuple[Any, Any]:
-        """Places of peers, and their scores."""
-        from reticent.queries.sketches import published
-
-        held = published(self.sketches)
-        found = held.nearest(min(self.query.k, max(len(held) - 1, 1)))
-        return found.peers, found.scores
-
-    def derive_one(self, tables: Mapping[str, Any], person: str) -> Any:
-        """One person's list, without the others'."""
-        from reticent.queries.sketches import published
-
-        names = list(self.sketches.value)
-        found = published(self.sketches).nearest_to(names.index(person), self.query.k)
-        return ranked.shown([person], found.peers, found.scores, names, "peer")[person]
-
-    def named_in(self, value: Any) -> tuple[str, ...]:
-        """The neighbours."""
-        return tuple(entry["peer"] for entry in value)
-
-    def show(self, kept: tuple[Any, Any]) -> dict[str, list[dict[str, Any]]]:
-        """Lists by person."""
-        names = list(self.sketches.value)
-        return ranked.shown(names, *kept, names, "peer")
-
-    def tables(self, kept: tuple[Any, Any]) -> Iterator[Any]:
-        """Lists of some people at a time."""
-        names = list(self.sketches.value)
         return ranked.tables(names, *kept, names, self.columns)
 
     def rows(self, value: Any) -> list[tuple[Any, ...]]:

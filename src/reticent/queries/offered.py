@@ -5,15 +5,10 @@ Not here  the words for them (offering.py), what is drawn (public_terms.py).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from reticent.queries.base import Pays, Query, Shape
 from reticent.queries.inputs import Artefact
 from reticent.queries.offering import Lasts
 from reticent.queries.registry import queries
-
-if TYPE_CHECKING:
-    from reticent.queries.offering import Offering
 
 NO_ITEMS = "it is no map over people's items that each of them pays for"
 
@@ -29,17 +24,12 @@ def why_not_offered(query: type[Query]) -> str:
 
 def derived_from(query: type[Query]) -> str | None:
     """The kind whose draws, which a gateway keeps, a query of one person is read off."""
+    lasting = {kind for kind, one in queries().items() if one.offering.lasts is Lasts.TERMS}
     kinds = (one.kind for one in query.inputs.values() if isinstance(one, Artefact))
-    lasting = (kind for kind in kinds if queries()[kind].offering.lasts is Lasts.TERMS)
-    return next(lasting, None) if query.shape is Shape.PER_PERSON else None
+    found = next((kind for kind in kinds if kind in lasting), None)
+    return found if query.shape is Shape.PER_PERSON else None
 
 
 def offered() -> dict[str, type[Query]]:
     """The kinds that a gateway offers, by name."""
     return {kind: query for kind, query in queries().items() if not why_not_offered(query)}
-
-
-def offering_of(kind: str) -> Offering:
-    """The words for a kind of release."""
-    query = queries()[kind]
-    return query.offering.of(query)

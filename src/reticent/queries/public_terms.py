@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reticent.amounts import NANO
-from reticent.data.labels import ordered
+from reticent.data.labels import in_order, ordered
 from reticent.data.profiles import Profiles
 from reticent.errors import require
-from reticent.guarantees import PerItemDP, PureDP
+from reticent.guarantees import ITEM, PerItemDP, PureDP
 from reticent.queries.base import Query, Terms
 from reticent.queries.binding import Given
 from reticent.queries.derived import DerivedTerms
@@ -110,7 +110,7 @@ class StretchedItems(PublicTerms):
 
     def __post_init__(self) -> None:
         loss = self.terms.loss() if isinstance(self.terms, PersonTerms) else None
-        by_item = isinstance(loss, (PerItemDP, PureDP)) and loss.unit.thing == "item"
+        by_item = isinstance(loss, (PerItemDP, PureDP)) and loss.unit == ITEM
         require(by_item, "query", self.query.kind, f"another: {NO_ITEMS}")
 
     @cached_property
@@ -178,9 +178,10 @@ class ReadOff(PublicTerms):
     def read(self, person: str, drawn: Mapping[str, Any]) -> Any:
         """The answer about one of those for whom something was drawn, by name."""
         parent = self.terms.parent
-        artefact = replace(parent, value=dict(sorted(drawn.items())))
-        terms: Any = public_terms(self.query, {**self.held, parent.query.kind: artefact})
-        tables = public_tables(self.query, self.held)
+        value = {name: drawn[name] for name in sorted(drawn, key=in_order)}
+        given = {**self.held, parent.query.kind: replace(parent, value=value)}
+        tables = public_tables(self.query, given)
+        terms: Any = self.query.terms(self.query.facts(tables))
         return terms.derive_one(tables, person)
 
 
@@ -193,10 +194,11 @@ class AttributeTerms(PublicTerms):
     maths: maths.HistogramTerms
 
     @classmethod
-    def of(cls, query: Histogram, terms: HistogramTerms) -> AttributeTerms:
+    def of(cls, query: Histogram, held: Mapping[str, Any]) -> AttributeTerms:
         """Refused where one number would tell of several attributes."""
         rule = "left out: a person's limit for one attribute could not be kept"
         require(not query.possible, "possible", True, rule)
+        terms: Any = public_terms(query, held)
         return cls(query, terms, maths.HistogramTerms(terms.made))
 
     def allowance(

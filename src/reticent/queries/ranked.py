@@ -12,6 +12,10 @@ PEOPLE = 1 << 16
 """Whose lists are written at a time."""
 
 
+PEERS = ("person", "rank", "peer", "score")
+"""Columns of lists of people."""
+
+
 def shown(
     names: Sequence[str], found: Any, scores: Any, what: Sequence[str], called: str
 ) -> dict[str, list[dict[str, Any]]]:
