@@ -102,10 +102,10 @@ def alike_curves(
 ) -> Curves:
     """The same where every attribute may lose what all may lose together: a plan for each budget.
 
-    >>> films = Catalogue.of([[1, 1], [0, 1]], attributes=("Crime", "Drama"))
+    >>> films = Catalogue.of([[1, 0], [0, 1]], attributes=("Crime", "Drama"))
     >>> plans = [plan_histogram(films, budgets={"Crime": e, "Drama": e}, epsilon=e) for e in (1, 2)]
     >>> [round(row.value, 1) for row in alike_curves(films, plans, ways=[BEST, ADDED]).rows]
-    [6.8, 7.8, 1.8, 1.8]
+    [1.8, 7.8, 0.4, 1.8]
     """
     given: dict[str, Any] = {"ways": ways, "progress": progress}
     found = [histogram_curves(catalogue, one, epsilons=[one.epsilon], **given) for one in plans]
