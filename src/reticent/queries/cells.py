@@ -14,6 +14,11 @@ NO_SCORE = "it does not say how good an answer is (score)"
 VERBS = ("plan", "release", "compare", "sweep", "verify", "audit")
 SURFACES = ("Python", "shell", "HTTP", "Spark")
 NO_WORLDS = "it brings no small inputs that differ in one unit (worlds)"
+RELEASES_ONLY = {
+    "HTTP": "providers get releases, and `GET /v1/terms` has the card of each offer",
+    "Spark": "other verbs read no private table and need no cluster (Python, shell)",
+}
+"""Surfaces that have no other verb than release, and why."""
 
 
 def cells(query: type[Query]) -> dict[str, Any]:

@@ -92,8 +92,11 @@ class Ready:
         return Fraction(require_dp(self.terms.loss()).overall, NANO)
 
     def rows(self, source: Source) -> list[tuple[Any, ...]]:
-        """One answer, as it would be published."""
-        kept = self.terms.draw(self.tables, source, lambda share: None)
+        """One answer, as it would be published; each is drawn anew, from a seeded source, too."""
+        from reticent.noise import Source
+
+        own = source if source.private else Source.seeded(source.bits(128))
+        kept = self.terms.draw(self.tables, own, lambda share: None)
         return self.terms.rows(self.terms.show(kept))
 
     def cells(self, source: Source) -> list[Any]:

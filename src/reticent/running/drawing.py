@@ -10,10 +10,8 @@ gives each person a stream of their own. So nothing depends on who draws what, o
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +25,7 @@ from reticent.running.gathering import grouped
 from reticent.running.inputs import Piece, batches_of
 from reticent.running.people import numbers_of
 from reticent.running.staging import Staging, put, sync
+from reticent.running.workers import Shared
 from reticent.tasks.batched import PERSON, Batched, arrow, names_of
 
 if TYPE_CHECKING:
@@ -50,20 +49,20 @@ class Told:
 
 
 def draw_piece(
-    packed: bytes,
+    job: Shared[Batched],
     piece: Piece,
     staging: Staging,
     name: str,
     source: Source,
     declared: Path | None = None,
 ) -> Told:
-    """Draw a piece of a pickled job, unless it is there already."""
+    """Draw a piece, unless it is there already."""
     if staging.drawn(name):
         return _told(name, staging.charges(name))
     own = source.child(name) if source.private else source
     written = staging.partial(f"piece-{name}"), staging.partial(f"charges-{name}")
     try:
-        _write(_job(packed), piece, written, own, declared)
+        _write(job.value, piece, written, own, declared)
     except BaseException:
         for path in written:
             path.unlink(missing_ok=True)
@@ -78,13 +77,6 @@ def keep(told: Told, staging: Staging) -> None:
         if told.people:
             put(rows, staging.piece(told.name))
         put(charges, staging.charges(told.name))
-
-
-@lru_cache(maxsize=1)
-def _job(packed: bytes) -> Batched:
-    """Unpacked once by each process; what is packed was made by the process that asks."""
-    job: Batched = pickle.loads(packed)  # noqa: S301
-    return job
 
 
 def _told(name: str, charges: Path) -> Told:

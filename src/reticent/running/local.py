@@ -7,7 +7,6 @@ Not here  what one process does (drawing.py), begin, charge and show (making.py)
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from reticent.running.merging import Part, check_key
 from reticent.running.people import comes_twice
 from reticent.running.seals import Seal
 from reticent.running.staging import Staging, StagingError, write_whole
-from reticent.running.workers import Workers, processes_for
+from reticent.running.workers import Shared, Workers, processes_for
 from reticent.tasks.batched import Batched, arrow
 from reticent.tasks.charged import LIBRARY
 
@@ -177,9 +176,9 @@ class _Run(Making):
         workers: Workers,
     ) -> list[Told]:
         total, people = sum(piece.rows for piece in named.values()), 0
-        packed = pickle.dumps(self.job)
+        job = Shared(self.job)
         tasks = (
-            (packed, piece, staging, name, self.source, declared) for name, piece in named.items()
+            (job, piece, staging, name, self.source, declared) for name, piece in named.items()
         )
         found: list[Told] = []
         for one in workers.each(draw_piece, tasks):

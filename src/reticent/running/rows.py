@@ -8,10 +8,8 @@ anew, as it would make the same.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +18,7 @@ from reticent.errors import ParameterError
 from reticent.running import gathering, inputs
 from reticent.running.inputs import Piece, batches_of
 from reticent.running.staging import Staging, StagingError, digest_of, put, sync
-from reticent.running.workers import Workers, processes_for
+from reticent.running.workers import Shared, Workers, processes_for
 
 
 class Mapped(Protocol):
@@ -69,9 +67,9 @@ def map_rows(
         for piece in found:
             firsts.append(total)
             total += piece.rows
-        packed = pickle.dumps(job)
+        shared = Shared(job)
         tasks = (
-            (packed, piece, first, staging, f"{number:05d}")
+            (shared, piece, first, staging, f"{number:05d}")
             for number, (piece, first) in enumerate(zip(found, firsts, strict=True))
         )
         parts: list[Part] = []
@@ -95,15 +93,10 @@ def _in_order(files: Sequence[Path], job: Any, staging: Staging) -> list[Piece]:
     return found
 
 
-@lru_cache(maxsize=1)
-def _job(packed: bytes) -> Mapped:
-    """Unpacked once by each process; what is packed was made by the process that asks."""
-    job: Mapped = pickle.loads(packed)  # noqa: S301
-    return job
-
-
-def _map_piece(packed: bytes, piece: Piece, first: int, staging: Staging, name: str) -> Part:
-    job, path = _job(packed), staging.home / f"{name}.made"
+def _map_piece(
+    shared: Shared[Mapped], piece: Piece, first: int, staging: Staging, name: str
+) -> Part:
+    job, path = shared.value, staging.home / f"{name}.made"
     writer, rows, noted = None, 0, None
     for batch in batches_of(piece, job.columns):
         made, told = job.made(batch, first + rows)

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import chain, islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from reticent.rational import whole
 from reticent.running.staging import StagingError
@@ -27,6 +29,34 @@ Result = TypeVar("Result")
 def processes_for(asked: int | None) -> int:
     """As many as there are cores, unless somebody says how many."""
     return len(os.sched_getaffinity(0)) if asked is None else whole(asked, "processes", least=1)
+
+
+class Shared(Generic[Result]):
+    """A value that many tasks are given: packed once, and unpacked once by each process.
+
+    Where this process works by itself nothing is packed.
+    """
+
+    def __init__(self, value: Result) -> None:
+        self.value = value
+        self._packed: bytes | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self._packed is None:
+            try:
+                self._packed = pickle.dumps(self.value)
+            except (pickle.PicklingError, AttributeError, TypeError):
+                raise StagingError(
+                    "other processes cannot be sent this release: declare its query in a module "
+                    "that can be imported, or let one process work (processes=1)"
+                ) from None
+        return _unpacked, (self._packed,)
+
+
+@lru_cache(maxsize=1)
+def _unpacked(packed: bytes) -> Shared[Any]:
+    """What is packed was made by the process that asks."""
+    return Shared(pickle.loads(packed))  # noqa: S301
 
 
 class Workers:

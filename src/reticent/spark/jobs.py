@@ -77,12 +77,14 @@ class QueryJob:
     """A release on terms that know who there is; ``tables`` is what was read of the inputs.
 
     ``decides`` is what else decides the answer and is public: tables that were not read here.
+    All pay from accounts like ``account``.
     """
 
     request: SparkRequest
     terms: Terms
     tables: Mapping[str, Any]
     decides: str = field(default="", kw_only=True)
+    account: Payer = field(default=Payer(subject="anybody"), kw_only=True)
 
     @property
     def fingerprint(self) -> str:
@@ -99,8 +101,8 @@ class QueryJob:
         return event_of(self.terms, self.tables, source)
 
     def payer(self, person: str) -> Payer:
-        """Their account with anybody."""
-        return Payer(subject=person)
+        """Their account."""
+        return replace(self.account, subject=person)
 
     def card(self, event: Event, people: int, budget: Budget | None) -> Card:
         """See ``Job``."""

@@ -22,10 +22,10 @@ from reticent.tasks.batched import PERSON
 def release_lists(request: SparkRequest, terms: Terms, tables: Mapping[str, Any]) -> Answer:
     """Rows for each person; everybody who is in the terms is charged."""
     own = terms.scattered(request.scatter)
-    job = QueryJob(request, own, tables)
     due = own.payers(request.limit)
     if not due:  # nothing is released that nobody pays for
         raise ParameterError("data", "with people who can be charged", "others")
+    job = QueryJob(request, own, tables, account=due[0][0])
 
     def drawn() -> Any:
         kept = own.draw(tables, request.source, lambda share: None)

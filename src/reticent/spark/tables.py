@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reticent.data.list_columns import lines_of
 from reticent.errors import require
 from reticent.queries.base import Answer, Query
 from reticent.queries.binding import Condensable, Given
-from reticent.queries.inputs import Table
+from reticent.queries.inputs import ProfilesTable, Table
 from reticent.spark.collecting import table_of
 from reticent.spark.folders import pyspark, quoted
 from reticent.spark.workers import in_arrow
@@ -74,9 +75,9 @@ class SparkTable(Condensable):
         return nobody + sum(np.asarray(one.values, dtype=np.int64) for one in sums)
 
     def collected(self, columns: Sequence[str] | None = None) -> Any:
-        """All rows as an Arrow table, in the order of their cells."""
+        """All rows of some columns, or of all, as an Arrow table in the order of their cells."""
         pyspark()
-        names = self.names if columns is None else list(columns)
+        names = list(self.names if columns is None else columns)
         plain = [f"c{place}" for place in range(len(names))]
         rows = self.frame.select(*map(quoted, names)).toDF(*plain).orderBy(*plain)
         return table_of(rows).rename_columns(names)
@@ -133,12 +134,17 @@ def given_of(
 
 def on_driver(given: Given, *, condensed: bool = False) -> Given:
     """Without DataFrames: all rows are here; ``condensed`` leaves tables that can be condensed."""
-    held = {
-        name: one.collected()
-        if isinstance(one, SparkTable) and not (condensed and isinstance(given.inputs[name], Table))
-        else one
-        for name, one in given.held.items()
-    }
+    held = dict(given.held)
+    for name, one in given.held.items():
+        about = given.inputs[name]
+        if not isinstance(one, SparkTable) or (condensed and isinstance(about, Table)):
+            continue
+        if isinstance(about, ProfilesTable):
+            roles = about.find(name, one.names, given.columns_of(name, given.inputs), one.lists)
+            needed = list(roles.values())
+            held[name] = lines_of(one.collected(needed), needed[1:])
+        else:
+            held[name] = one.collected()
     return replace(given, held=held)
 
 

@@ -118,6 +118,17 @@ def neighbours_in_a_file(spark: Any, folder: Path, ledger: Any) -> None:
     neighbours(spark, folder, ledger, shared=folder)
 
 
+def neighbours_of_lists(spark: Any, folder: Path, ledger: Any) -> None:
+    """A row for each person with a list, and columns that nobody asked for."""
+    frame, held = club(spark, 20)
+    lists = frame.dropna().groupBy("person").agg({"item": "collect_list"})
+    lists = lists.toDF("person", "item").selectExpr("*", "map('private', 1) AS other")
+    query = rt.Neighbours(epsilon=5, k=2)
+    rt.spark.release(query, lists, out=folder / "out", source=Source.seeded(9))
+    alone = query.release(held, source=Source.seeded(9))
+    assert rows(spark, str(folder / "out")) == sorted(alone.terms.rows(alone.value))
+
+
 def peers_some_at_a_time(spark: Any, folder: Path, ledger: Any) -> None:
     frame, held = club(spark, 90)
     query = rt.Neighbours(epsilon=10**6, k=4, method="direct")
@@ -187,6 +198,7 @@ CHECKS: dict[str, Callable[[Any, Path, Any], None]] = {
     "profiles": profiles,
     "betweenness": betweenness,
     "neighbours": neighbours,
+    "neighbours of lists": neighbours_of_lists,
     "neighbours in a file": neighbours_in_a_file,
     "peers some at a time": peers_some_at_a_time,
     "pairs": pairs,

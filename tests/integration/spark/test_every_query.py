@@ -14,7 +14,7 @@ from reticent.noise import Source
 from reticent.queries import registry
 from reticent.queries.base import Answer, Pays, Query, Shape
 from reticent.queries.inputs import Artefact, MappingFile
-from tests.unit.queries import test_person_batches
+from tests.unit.queries import test_own_query, test_person_batches
 from tests.unit.queries.test_registry import MADE, MAPPING, SAMPLES, named, promise
 
 from .same_results import ON_SPARK, spent
@@ -98,6 +98,32 @@ def test_another_source_draws_something_else(spark: Any, tmp_path: Path) -> None
     assert differs == {
         kind for kind in KINDS if SAMPLES[kind][0].pays not in (Pays.NOBODY, Pays.NOTED)
     }
+
+
+def test_the_query_of_contributing_is_on_spark(spark: Any, tmp_path: Path, monkeypatch) -> None:
+    """As the page builds it: released, charged and repeated, with the value that Python has."""
+    monkeypatch.setattr(registry, "_added", {})
+    names: dict[str, Any] = {"__name__": "a package of one's own"}
+    for example in test_own_query.examples():
+        exec(compile(example.source, "CONTRIBUTING.md", "single"), names)
+    query = names["Coverage"](epsilon=9, size=40)
+    held = columns(test_own_query.LINES[0], test_own_query.LINES[1:])
+    given = {"source": Source.seeded(5), "key": "1", "total": 12}
+    with open_ledger(tmp_path / "a.db") as one, open_ledger(tmp_path / "b.db") as other:
+        alone = query.release(held, ledger=one, **given)
+        lines = frame(spark, held)
+        found = rt.spark.release(query, lines, out=tmp_path / "out", ledger=other, **given)
+        again = rt.spark.release(query, lines, out=tmp_path / "out", ledger=other, **given)
+        assert sorted(rows(found)) == rows(alone)
+        assert promise(json.loads(found.card.to_json())) == promise(
+            json.loads(alone.card.to_json())
+        )
+        assert (found.spent, again.spent, again.replayed) == ("9", "0", True)
+        assert spent(one) == spent(other) == {"ann": 9 * 10**9, "bob": 9 * 10**9}
+        more = {**given, "key": "2", "out": tmp_path / "more"}
+        with pytest.raises(rt.BudgetExceeded):
+            rt.spark.release(query, lines, ledger=other, **more)
+    registry.queries.cache_clear()
 
 
 class Median(rt.Quantile):

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as parquet
 import pytest
 
 import reticent as rt
@@ -68,6 +69,21 @@ def test_it_is_planned_released_charged_and_verified(coverage, club) -> None:
     assert recomputed(first.card) == []
     with pytest.raises(rt.BudgetExceeded):
         query.release(club, **given)
+
+
+def test_a_folder_of_any_size_has_the_same_answer(coverage, club) -> None:
+    query, source = coverage(epsilon=4, size=10), Source.seeded(3)
+    alone = query.release(club, source=source)
+    folder = query.release(club, source=source, out="shares.parquet", ledger="l.db", key="1")
+    rows = parquet.read_table(folder.value.path).to_pylist()
+    assert {one["person"]: one["share"] for one in rows} == alone.value
+    assert (folder.spent, folder.card.promise) == ("4", alone.card.promise)
+
+
+def test_it_is_tried_as_ours_are(coverage) -> None:
+    query = coverage(epsilon=1, size=10)
+    assert query.verify(draws=2000, source=Source.seeded(1)).refuted == ()
+    assert query.audit(draws=2000, source=Source.seeded(1)).passed
 
 
 def test_what_is_released_is_the_share_with_noise_of_its_scale(coverage, club) -> None:
