@@ -70,7 +70,7 @@ def test_the_control_draws_anew_and_can_be_averaged(gateway: Gateway) -> None:
     """A service without keys: a thousand draws for one charge give the histogram away."""
     offer = gateway.world().offers[CLUB]["histogram"]
     known = gateway.known("ann")
-    told = [list(gateway._draw(offer, [known]).released.values()) for _ in range(4000)]
+    told = [list(gateway._draw(offer, [known], "").released.values()) for _ in range(4000)]
     assert np.abs(np.mean(told, axis=0) - [2, 2, 1, 1]).max() < 1.5
     one = value(
         gateway.finish(gateway.submit(CLUB, Asked("histogram", "ann", "key-1")).result().value)

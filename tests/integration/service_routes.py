@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+from reticent.queries.offered import offered
+
 PROVIDER, PERSON, ENGINEER, ANYONE = "provider", "person", "engineer", "anyone"
 
 # Whom an operation is for, and how it answers them if nothing was filled in.
 OPERATIONS: dict[tuple[str, str], tuple[str, set[int]]] = {
     ("GET", "/v1/openapi.json"): (ANYONE, {200}),
     ("HEAD", "/v1/openapi.json"): (ANYONE, {200}),
-    ("POST", "/v1/histogram"): (PROVIDER, {200}),
-    ("POST", "/v1/profile"): (PROVIDER, {200}),
-    ("POST", "/v1/similarity"): (PROVIDER, {200}),
+    **{("POST", f"/v1/{kind}"): (PROVIDER, {200}) for kind in offered()},
     ("GET", "/v1/releases/{key}"): (PROVIDER, {200}),
     ("GET", "/v1/terms"): (PROVIDER, {200}),
     ("GET", "/"): ("signed in", {303}),

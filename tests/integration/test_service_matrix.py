@@ -22,7 +22,18 @@ from tests.integration.service_routes import (
     operations,
 )
 from tests.unit.console.conftest import OWN, Console, Visitor, filled
-from tests.unit.gateway.seeded import ADS, CLUB, Told, asking, fill, lines, opened, somebody, wishes
+from tests.unit.gateway.seeded import (
+    ADS,
+    ASKS,
+    CLUB,
+    Told,
+    asking,
+    fill,
+    lines,
+    opened,
+    somebody,
+    wishes,
+)
 
 ANN, BOB = "ann-zwxq1", "bob-zwxq2"
 MARKS = {
@@ -139,7 +150,8 @@ def expected_provider(role: str, verb: str, path: str, which: str, usual: set[in
     if verb == "POST":
         if role == "narrow" and not path.endswith("profile"):
             return {403}
-        if role == "ads" and path.endswith("similarity"):
+        asks = ASKS[ADS if role == "ads" else CLUB]
+        if path.removeprefix("/v1/") not in asks:
             return {403}
         return {404} if which == "unknown" else usual
     hidden = which != "own" or role == "narrow"  # its scopes do not include what was released
