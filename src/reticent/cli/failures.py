@@ -9,6 +9,7 @@ stderr all the same.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -305,4 +306,16 @@ def _of_usage(error: BaseException, meant: str) -> Ending:
     if meant and message.startswith("No such command"):
         message = f"{message.partition('. ')[0].rstrip('.')}. Did you mean '{meant}'?"
         path = meant
-    return Ending(code=ExitCode.USAGE, what=message, next_command=f"{path} --help")
+    why = _why_absent(path.split()[-1], message)
+    return Ending(code=ExitCode.USAGE, what=message, why=why, next_command=f"{path} --help")
+
+
+def _why_absent(verb: str, message: str) -> str:
+    """Why a kind of query does not have this verb, if that is what was typed."""
+    from reticent.queries.cells import VERBS, cells
+    from reticent.queries.registry import queries
+
+    named = re.match(r"No such command '([^']+)'", message)
+    query = None if named is None or verb not in VERBS else queries().get(named[1])
+    reason = None if query is None else cells(query)["verbs"][verb]
+    return reason if isinstance(reason, str) else ""

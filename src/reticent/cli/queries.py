@@ -129,10 +129,11 @@ def listing(as_json: Json = False) -> None:
     for one in found:
         say(f"{one['query']}: {one['about']}")
         for where in ("verbs", "surfaces"):
-            told = (
-                name if cell is True else f"{name} ({cell})" for name, cell in one[where].items()
-            )
-            say(f"  {where}: {', '.join(told)}")
+            say(f"  {where}: {', '.join(n for n, cell in one[where].items() if cell is True)}")
+        absent = {**one["verbs"], **one["surfaces"]}.items()
+        for name, reason in absent:
+            if reason is not True:
+                say(f"  not {name}: {reason}")
 
 
 def command_of(

@@ -16,6 +16,14 @@ from reticent.errors import ParameterError, require
 from reticent.rational import Number, budget, positive, rational, whole
 
 _LONGEST = 1000  # letters of a name
+TAKEN = frozenset(
+    (
+        *("kind", "inputs", "columns", "people", "preferences", "ledger", "data_set", "total"),
+        *("key", "source", "out", "processes", "card", "dry_run", "yes", "json", "as_json"),
+        *("context", "count", "draws", "values", "methods", "runs", "seed", "plot"),
+    )
+)
+"""Names that surfaces have for arguments of their own."""
 
 
 def exact_text(value: Fraction) -> str:

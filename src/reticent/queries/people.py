@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from reticent.errors import require
 from reticent.queries.base import Progress, Public, Query, Terms
 
 if TYPE_CHECKING:
@@ -58,9 +59,24 @@ class PersonTerms(Terms):
         import numpy as np
 
         if source.private:
-            return self.each(tables, people, source)
-        found = [self.each(tables, [name], source.child(name))[0] for name in people]
+            return self._checked(self.each(tables, people, source), len(people))
+        found = [
+            self._checked(self.each(tables, [name], source.child(name)), 1)[0] for name in people
+        ]
         return np.array(found) if found and isinstance(found[0], np.ndarray) else found
+
+    def _checked(self, found: Any, count: int) -> Any:
+        """Entries as they were promised, before anybody keeps them."""
+        rule = f"{count} entries, one for each person, in a list or an array"
+        good = hasattr(found, "__len__") and hasattr(found, "__getitem__") and len(found) == count
+        require(good, "draw", type(found).__name__, rule)
+        width = len(self.columns) - 1
+        for entry in () if hasattr(found, "dtype") else found:
+            cells = (
+                len(entry) if isinstance(entry, (list, tuple)) else width if entry is None else 1
+            )
+            require(cells == width, "draw", cells, f"{width} cells for each person, as columns say")
+        return found
 
     def batches(self, columns: Mapping[str, str]) -> Batched:
         """See ``Terms``; every map over people can be taken batch by batch."""

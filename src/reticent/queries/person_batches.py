@@ -163,10 +163,14 @@ class PersonBatches:
         pa = arrow()
         kinds = {float: pa.float64(), int: pa.int64(), str: pa.string()}
         types = self.terms.types
-        columns = [
-            pa.array(cells, kinds[kind], from_pandas=False)
-            for cells, kind in zip(_columns(entries, len(types)), types, strict=True)
-        ]
+        try:
+            columns = [
+                pa.array(cells, kinds[kind], from_pandas=False)
+                for cells, kind in zip(_columns(entries, len(types)), types, strict=True)
+            ]
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # whose text has a cell in it
+            rule = f"what its columns hold: {', '.join(kind.__name__ for kind in types)}"
+            raise ParameterError("types", rule, "another") from None
         provider = self.payer("anybody").provider
         return pa.RecordBatch.from_arrays(
             [people, *columns],

@@ -6,14 +6,18 @@ of ``Query``; ``register`` adds one for as long as this process runs.
 
 from __future__ import annotations
 
+import dataclasses
 import re
+import warnings
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import TypeVar
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar
 
-from reticent.errors import ParameterError
+from reticent.errors import ParameterError, require
 from reticent.queries.base import Query
+from reticent.queries.options import TAKEN
 
 Made = TypeVar("Made", bound=type[Query])
 
@@ -45,21 +49,47 @@ def queries() -> dict[str, type[Query]]:
         module, _, name = where.partition(":")
         found[kind] = getattr(import_module(f"reticent.queries.{module}"), name)
     for point in entry_points(group=GROUP):
-        _add(found, point.load(), "entry point", point.name)
+        _load(point, found)
     return found | _added
 
 
-def _add(found: dict[str, type[Query]], made: object, what: str, name: str) -> None:
-    if not (isinstance(made, type) and issubclass(made, Query) and made.kind not in found):
-        raise ParameterError(what, "a subclass of Query, of a new kind", name)
-    if not _KIND.fullmatch(made.kind):
-        raise ParameterError(what, "of a kind of small letters, digits and hyphens", name)
-    found[made.kind] = made
+def _load(point: EntryPoint, found: dict[str, type[Query]]) -> None:
+    """Add what a package offers; a fault of that package stops nobody else."""
+    try:
+        made = point.load()
+        _check(made, found)
+        found[made.kind] = made
+    except Exception as error:
+        package = "a package" if point.dist is None else point.dist.name
+        told = f"{package} adds no query {point.name!r}: {type(error).__name__}: {error}"
+        warnings.warn(told, RuntimeWarning, stacklevel=3)
+
+
+def _check(made: Any, found: Mapping[str, type[Query]]) -> None:
+    """Refuse a class that no surface could be made from, and say what it lacks."""
+    name = getattr(made, "__name__", "another")
+    known = isinstance(made, type) and issubclass(made, Query)
+    require(known, "query", name, "a subclass of Query")
+    kind = getattr(made, "kind", None)
+    good = isinstance(kind, str) and _KIND.fullmatch(kind) is not None
+    require(good, "kind", kind, "a text of small letters, digits and hyphens")
+    require(kind not in found, "kind", kind, "a new one: there is a query of this kind")
+    own = [one for one in vars(made).get("__annotations__", {}) if one not in vars(Query)]
+    whole = "__dataclass_fields__" in vars(made) or not own
+    require(whole, "query", name, "made by @dataclass(frozen=True, kw_only=True)")
+    for one in dataclasses.fields(made):
+        declared = {"help", "kind"} <= one.metadata.keys()
+        require(declared, "query", f"{name}.{one.name}", "with fields that option() makes")
+        free = one.name not in TAKEN
+        require(free, "query", f"{name}.{one.name}", "with names that no surface has taken")
 
 
 def register(query: Made) -> Made:
-    """Add a kind of your own, in Python and for this process; commands need an entry point."""
-    _add({**queries(), **_added}, query, "query", getattr(query, "__name__", "another"))
+    """Add a kind of your own, in Python and for this process; commands need an entry point.
+
+    The class that was added last holds: a cell of a notebook may be run again.
+    """
+    _check(query, {kind: one for kind, one in queries().items() if kind not in _added})
     _added[query.kind] = query
     queries.cache_clear()
     return query

@@ -6,7 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
@@ -16,8 +19,10 @@ import reticent as rt
 from reticent.errors import ParameterError
 from reticent.noise import Source
 from reticent.queries import publish, registry
+from reticent.queries.base import Public
 from reticent.queries.card_checks import recomputed
 from reticent.queries.cells import cells
+from reticent.queries.options import BUDGET, option
 
 PAGE = Path(__file__).parents[3] / "CONTRIBUTING.md"
 LINES = [("person", "item", "weight"), ("ann", "Heat", 1), ("ann", "Up", 0.5), ("bob", "Up", 1)]
@@ -95,10 +100,75 @@ def test_what_is_released_is_the_share_with_noise_of_its_scale(coverage, club) -
         assert np.abs(values - share).mean() == pytest.approx(1 / 40, rel=0.25)  # S / epsilon
 
 
-def test_a_kind_is_registered_once(coverage) -> None:
-    for wrong in (coverage, rt.Quantile, int):
-        with pytest.raises(ParameterError, match="a subclass of Query, of a new kind"):
-            rt.register(wrong)
+def test_what_cannot_be_a_query_is_refused_with_what_it_lacks(coverage) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Plain(coverage):
+        kind = "plain"
+        letter: str = "H"
+
+    @dataclass(frozen=True, kw_only=True)
+    class Taken(coverage):
+        kind = "taken"
+        key: Any = option("One.", BUDGET)  # noqa: RUF009
+
+    class Bare(coverage):
+        kind = "bare"
+        epsilon: Any
+
+    wrong = {
+        int: "a subclass of Query",
+        rt.Quantile: "there is a query of this kind",
+        type("Odd", (coverage,), {"kind": "No kind"}): "small letters",
+        Plain: r"option\(\) makes",
+        Taken: "no surface has taken",
+        Bare: "made by @dataclass",
+    }
+    for made, rule in wrong.items():
+        with pytest.raises(ParameterError, match=rule):
+            rt.register(made)
+    assert rt.register(coverage) is coverage  # a cell of a notebook may be run again
+
+
+@pytest.mark.parametrize("loads", ["nosuch:X", "builtins:int"])
+def test_a_broken_package_stops_nobody_else(loads, monkeypatch) -> None:
+    point = EntryPoint("own", loads, registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    registry.queries.cache_clear()
+    with pytest.warns(RuntimeWarning, match="a package adds no query 'own'"):
+        assert list(registry.queries()) == list(registry.OWN)
+    registry.queries.cache_clear()
+
+
+@pytest.mark.parametrize("made", [[0.5], [0.5, 0.5, 0.5], [(1, 2), (1, 2)], iter([0.5, 0.5])])
+def test_a_draw_of_another_form_is_refused_and_can_be_mended(coverage, club, made) -> None:
+    """Charged once, and nothing kept that could not be shown: the same key draws again."""
+    query, given = coverage(epsilon=1, size=4), {"ledger": "l.db", "key": "1", "total": 1}
+    terms = type(query.terms(Public()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terms, "release", lambda self, profiles, source: made)
+        with pytest.raises(ParameterError, match="draw must be"):
+            query.release(club, **given)
+    assert list(query.release(club, **given).value) == ["ann", "bob"]
+
+
+def test_cells_of_another_type_are_not_part_of_an_error(coverage, club) -> None:
+    query = coverage(epsilon=1, size=4)
+    terms = type(query.terms(Public()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terms, "release", lambda self, profiles, source: ["canary"] * len(profiles))
+        with pytest.raises(ParameterError, match="types") as refused:
+            query.release(club, out="x.parquet")
+    assert "canary" not in str(refused.value)
+
+
+def test_worlds_in_which_nothing_differs_verify_nothing(coverage) -> None:
+    """Without noise, and blind to what differs: it would pass whatever it does."""
+    query = coverage(epsilon=1, size=4)
+    terms = type(query.terms(Public()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terms, "release", lambda self, profiles, source: [0.0] * len(profiles))
+        with pytest.raises(ParameterError, match="worlds"):
+            query.verify(draws=200)
 
 
 def test_what_is_registered_ends_with_the_process() -> None:

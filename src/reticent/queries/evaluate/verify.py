@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reticent.errors import ParameterError
+from reticent.errors import ParameterError, require
 from reticent.noise import Source
 from reticent.queries.base import Query
 from reticent.queries.cells import cells
-from reticent.queries.worlds import Sides
+from reticent.queries.worlds import Ready, Sides
 from reticent.queries.worlds import World as Neighbours
 from reticent.rational import whole
 from reticent.testing.cases import Case
@@ -26,6 +26,7 @@ from reticent.testing.searched import Searched, audit_world
 DRAWS = 10_000
 CONFIDENCE = 0.9999
 _FEWEST = 100
+_TRIED = 20
 _WHY = "a query is tried as a whole, from its tables to what is published"
 _NO_WORST_CASE = "with these options it promises no worst case"
 
@@ -81,10 +82,27 @@ def tried_worlds(query: Query, verb: str) -> tuple[Neighbours, ...]:
     return found
 
 
+def _differ(query: Query, held: tuple[Neighbours, ...]) -> bool:
+    """Whether anything can be told apart: with next to no noise, from equal random bits.
+
+    A query that looks only at items which no world has would pass whatever it does.
+    """
+    loud = query.with_little_noise()
+    for world in (one for one in held if one.weight):
+        both = Ready.of(loud, world.first), Ready.of(loud, world.second)
+        for seed in range(_TRIED):
+            first, second = (one.rows(Source.seeded(seed)) for one in both)
+            if first != second:
+                return True
+    return False
+
+
 def case_of(query: Query, source: Source | None = None) -> Case:
     """The case of a query; each world may lose its share of the promised loss."""
     drawn = Source.system() if source is None else source
     held = tried_worlds(query, "verify")
+    rule = "one whose small inputs (worlds) differ in what it releases with these options"
+    require(_differ(query, held), "query", query.kind, rule)
     sides = [Sides.of(query, one, drawn) for one in held]
     claims: dict[Hashable, Fraction] = {
         one.differs: one.weight * own.claim for one, own in zip(held, sides, strict=True)
