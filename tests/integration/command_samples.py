@@ -15,6 +15,7 @@ import typer
 
 from reticent.cli import main
 from reticent.cli.examples import EXAMPLES
+from reticent.queries.registry import queries
 
 Path_: TypeAlias = tuple[str, ...]
 HOME = Path(__file__).parents[2]
@@ -27,7 +28,7 @@ GATEWAY = ("gateway init", "gateway import", "gateway provider", "gateway token"
 BEFORE: dict[str, tuple[str, ...]] = {
     "plan profile": ("release mapping",),
     "release profile": ("release mapping",),
-    "audit attack": ("release mapping",),
+    "audit profile": ("release mapping",),
     "predict": ("release tree",),
     "release recommendations": ("release sketches",),
     "report": ("release histogram",),
@@ -47,15 +48,15 @@ NOT_HERE = {
     "reproduce check": "takes long; tests/unit/cli/test_reproduce.py runs it",
 }
 SLOW = {"demo": "tests/unit/cli/test_demo.py runs it, and --all as JSON"}
-ELSEWHERE = {"audit noise": "tests/unit/cli/test_audit.py runs it, as JSON"}
-AS_JSON = dict.fromkeys(
-    (
-        *(f"compare {what}" for what in ("histogram", "mapping", "neighbours", "percentile")),
-        *("compare tree", "compare influencers", "sweep tree", "sweep percentile"),
-        *("audit attack", "doctor"),
-    ),
-    "is run as JSON; its own tests in tests/unit/cli run it otherwise",
-)
+ELSEWHERE = {
+    "audit noise": "tests/unit/cli/test_audit.py runs it, as JSON",
+    **{
+        f"{verb} {kind}": "tests/unit/queries/test_evaluate.py runs it"
+        for verb in ("compare", "sweep", "verify", "audit")
+        for kind in queries()
+    },
+}
+AS_JSON = {"doctor": "is run as JSON; its own tests in tests/unit/cli run it otherwise"}
 JSON_SCHEMAS = {"card schema", "prefs schema"}
 """Commands whose result is a JSON Schema, which names itself otherwise."""
 
@@ -113,6 +114,8 @@ def sample(name: str) -> Sample | None:
     if text is None:
         return None
     words = tuple(shlex.split(text)[1:])
+    if words[0] in ("verify", "audit") and words[1] in queries() and name != "audit profile":
+        words += ("--draws", "1000")
     return Sample(name, words, BEFORE.get(name, ()), MAY_BE.get(name, {}))
 
 

@@ -126,7 +126,7 @@ EXAMPLES = {
     "gateway door": "reticent gateway door ann",
     "gateway people": "reticent gateway people",
     "gateway forget": "reticent gateway forget ann --yes",
-    "verify file": "reticent verify mechanism.toml",
+    "verify file": "reticent verify file mechanism.toml",
     "reproduce list": "reticent reproduce list",
     "reproduce run": "reticent reproduce run multilevel --quick",
     "reproduce check": "reticent reproduce check --quick",
