@@ -204,7 +204,15 @@ def _lines(
                     held = _names(held)
                 columns[_place(place)] = held
             lines = pa.record_batch(columns)
-            yield with_people(lines.filter(lines.column(1).is_valid()), PERSON)
+            yield with_people(lines.filter(_there(lines.column(1))), PERSON)
+
+
+def _there(cells: Any) -> Any:
+    """Which cells hold something; an empty text is missing, as in a release in memory."""
+    pa, there = arrow(), cells.is_valid()
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+        return there
+    return compute().and_kleene(there, compute().not_equal(cells, "")).fill_null(False)
 
 
 def _names(held: Any) -> Any:
