@@ -347,3 +347,21 @@ def test_spaces_around_cells_of_people_do_not_count(tmp_path) -> None:
     plain, out = query.release(data, **given), tmp_path / "o.parquet"
     query.release(data, **given, out=out, processes=1)
     assert rows_of(out) == [list(row) for row in plain.terms.rows(plain.value)]
+
+
+def test_a_query_that_no_module_has_is_not_sent_to_other_processes(tmp_path) -> None:
+    """Not for bringing lines together either; one process sends nothing."""
+
+    class Own(rt.Sketches):
+        """Declared where nobody can import it."""
+
+        kind = "own-sketches"
+
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(f"person,item\n{name},Heat\n")
+    data = {"profiles": [tmp_path / "a.csv", tmp_path / "b.csv"]}
+    query, given = Own(epsilon=1), {"out": tmp_path / "o.parquet", "ledger": tmp_path / "l.db"}
+    with pytest.raises(StagingError, match="in a module that can be imported"):
+        query.release(data, **given, processes=2)
+    assert spent(tmp_path / "l.db") == {}
+    assert query.release(data, **given, processes=1).value.people == 2
