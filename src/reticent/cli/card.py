@@ -31,7 +31,8 @@ app = typer.Typer(
 
 RECOMPUTED = (
     "recomputed: words, promise, scope, error, method, theorem, id. The id is a fingerprint, not a "
-    "signature: names, which lists were declared, budget and audit are as the maker states them"
+    "signature: names, which lists were declared, budget, preferences and audit are as the maker "
+    "states them"
 )
 SCHEMA_FILE = "guarantee-card-1.schema.json"
 

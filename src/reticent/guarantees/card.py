@@ -209,6 +209,8 @@ class Card(Block):
             "promise: it does not follow from the loss": self.promise == _promise(event.loss),
             "provenance: 'seeded' contradicts the event": self.provenance.seeded
             is not event.private,
+            "provenance: the randomness is not that of the event": self.provenance.randomness
+            == _randomness(event),
             "id: the card was changed after it was made": self.id == _identity(self._data()),
         }
         return [problem for problem, holds in checks.items() if not holds]
@@ -232,7 +234,6 @@ def make_card(
 ) -> Card:
     """The card of one release."""
     require(bool(title.strip()), "title", title, "a few words")
-    system = "operating system key, AES-256 in counter mode"
     card = Card(
         schema=SCHEMA,
         title=title,
@@ -247,7 +248,7 @@ def make_card(
         provenance=Provenance(
             version=f"reticent {__version__}",
             made=(made or date.today()).isoformat(),
-            randomness=system if event.private else "not private: seeded, or none over raw data",
+            randomness=_randomness(event),
             seeded=not event.private,
             command=command,
         ),
@@ -277,6 +278,12 @@ def right_at_most(nano: int) -> str:
     step = Decimal("1") if chance <= 99 else Decimal("0.1")
     rounded = chance.quantize(step, rounding=ROUND_CEILING)
     return str(rounded) if rounded < 100 else "100"
+
+
+def _randomness(event: Event) -> str:
+    if event.private:
+        return "operating system key, AES-256 in counter mode"
+    return "not private: seeded, or none over raw data"
 
 
 def _words(event: Event, utility: Utility) -> Words:

@@ -136,6 +136,19 @@ def _drawn(
     return _compared(way, one, share, _interval(share, runs), float(np.mean(losses)), runs)
 
 
+def at_random(values: Reals, k: int) -> float:
+    """The share of the best that k candidates at random are, as ties are counted above.
+
+    >>> at_random(np.array([3.0, 2.0, 1.0, 0.0]), 2), at_random(np.array([1.0, 1.0, 1.0, 0.0]), 1)
+    (0.5, 0.75)
+    """
+    edge, n = np.partition(values, -k)[-k], len(values)
+    above, level = int((values > edge).sum()), int((values == edge).sum())
+    ways_to = [math.comb(level, hits) * math.comb(n - level, k - hits) for hits in range(k + 1)]
+    counted = sum(min(hits, k - above) * number for hits, number in enumerate(ways_to))
+    return float(Fraction(above, n) + Fraction(counted, k * math.comb(n, k)))
+
+
 def _compared(
     way: str,
     one: TopDampened,

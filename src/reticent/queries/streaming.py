@@ -143,7 +143,7 @@ class Stream:
             self.query,
             Folder(self.out, ran.people, tuple(sorted(ran.files))),
             Card.from_json(ran.owned["card"]),
-            "0" if ran.replayed else show_nano(final.words().charge),
+            show_nano(final.words().charge if ran.lost else 0),
             None if book is None else own,
             ran.replayed,
             terms=final,
@@ -203,7 +203,10 @@ def _as_arrow(table: Input, called: str, held: Any, chosen: Mapping[str, str]) -
     found = table.find(called, list(columns), chosen, lists)
     names = {found[role] for role, one in table.roles.items() if role in found and _named(one)}
     needed = list(found.values()) or list(columns)[:1]  # one at least says how many rows
-    return pa.table({own: _column(columns[own], own in names) for own in needed})
+    read = {own: _column(columns[own], own in names) for own in needed}
+    alike = len({len(column) for column in read.values()}) == 1
+    require(alike, called, "others", "columns of one length")
+    return pa.table(read)
 
 
 def _named(role: Role) -> bool:

@@ -130,7 +130,7 @@ def into_folder(
         job.query,
         Folder(out, ran.people, tuple(sorted(ran.files))),
         Card.from_json(ran.owned["card"]),
-        "0" if ran.replayed else show_nano(job.terms.words().charge),
+        show_nano(job.terms.words().charge if ran.lost else 0),
         None if book is None else own,
         ran.replayed,
         terms=job.terms,

@@ -31,7 +31,7 @@ from reticent.running.inputs import (
 )
 from reticent.running.people import buckets_of
 from reticent.running.staging import Staging, StagingError, settle, sync, write_whole
-from reticent.running.workers import Workers
+from reticent.running.workers import Shared, Workers
 from reticent.tasks.batched import PERSON, Batched, arrow, compute, with_people
 from reticent.tasks.charged import new_key
 
@@ -116,8 +116,8 @@ def gathered(
     if not done.exists():
         folder = staging.home / f"lines-{new_key()}"  # not that of a run that was broken off
         folder.mkdir()
-        tasks = shares(files, most)
-        work = ((part, job, folder, buckets, number) for number, part in enumerate(tasks))
+        tasks, shared = shares(files, most), Shared(job)
+        work = ((part, shared, folder, buckets, number) for number, part in enumerate(tasks))
         lines = np.zeros(buckets, dtype=np.int64)
         found = {name: [False, False] for name in job.numbers}
         for at, (dealt, seen) in enumerate(workers.each(deal_out, work), start=1):
@@ -137,13 +137,13 @@ def gathered(
 
 
 def deal_out(
-    sources: Sequence[Piece], job: Batched, folder: Path, buckets: int, task: int
+    sources: Sequence[Piece], shared: Shared[Batched], folder: Path, buckets: int, task: int
 ) -> tuple[NDArray[np.int64], dict[str, list[bool]]]:
     """Write each line of some pieces to the file of its bucket; how many lines each bucket got.
 
     Of each column of numbers, whether some are positive and whether some cells are none.
     """
-    pa, ipc = arrow(), import_module("pyarrow.ipc")
+    pa, ipc, job = arrow(), import_module("pyarrow.ipc"), shared.value
     writers: dict[int, Any] = {}
     lines = np.zeros(buckets, dtype=np.int64)
     found = {name: [False, False] for name in job.numbers}
@@ -204,7 +204,15 @@ def _lines(
                     held = _names(held)
                 columns[_place(place)] = held
             lines = pa.record_batch(columns)
-            yield with_people(lines.filter(lines.column(1).is_valid()), PERSON)
+            yield with_people(lines.filter(_there(lines.column(1))), PERSON)
+
+
+def _there(cells: Any) -> Any:
+    """Which cells hold something; an empty text is missing, as in a release in memory."""
+    pa, there = arrow(), cells.is_valid()
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+        return there
+    return compute().and_kleene(there, compute().not_equal(cells, "")).fill_null(False)
 
 
 def _names(held: Any) -> Any:

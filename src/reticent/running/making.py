@@ -10,11 +10,11 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from reticent.errors import require
+from reticent.errors import ParameterError, require
 from reticent.guarantees import Event
 from reticent.ledger import Ledger
 from reticent.noise import Source
@@ -38,6 +38,12 @@ class Ran:
     charged: int
     replayed: bool
     owned: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    counted: bool = True
+
+    @property
+    def lost(self) -> bool:
+        """Whether people lost something by this run, and not by one that was broken off."""
+        return self.charged > 0 if self.counted else not self.replayed
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -146,21 +152,25 @@ class Making(ABC):
                 f"same again to go on, or remove {staging.home.name} to drop what nobody has seen"
             )
         ready = self.drawn(staging)
+        if not ready.people:
+            staging.clear()  # nothing was drawn for anybody
+            raise ParameterError("table", "one with people in it", "a table of nobody")
         if self._told(told) != told:
             raise StagingError("the table was changed while it was read: nobody was charged now")
         event = self.counted.event(self.source, ready.people)
-        charged = self._charge(event, ready)
+        charged, counted = self._charge(event, ready), self.ledger is not None
         kept = self.describe(ready.people)
         about = {
             "people": ready.people,
             "private": event.private,
-            "counted": self.ledger is not None,
+            "counted": counted,
             "event": json.loads(event.to_json()),
             **kept.shown,
         }
         digests, owned = dict(ready.files), dict(kept.owned)
         staging.show(about, {**told, "sha256": digests, "owned": owned})
-        return Ran(self.out, ready.people, digests, self.key, event, charged, False, owned)
+        ran = Ran(self.out, ready.people, digests, self.key, event, charged, False, owned)
+        return replace(ran, counted=counted)
 
     def _again(self, staging: Staging, about: dict[str, Any]) -> Ran:
         """What is there already, if it is this release and still what was drawn."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reticent.errors import ParameterError
+from reticent.guarantees import canonical
 from reticent.queries.base import Answer, Terms
 from reticent.spark.collecting import frame_of
 from reticent.spark.jobs import QueryJob, SparkRequest
@@ -25,7 +26,10 @@ def release_lists(request: SparkRequest, terms: Terms, tables: Mapping[str, Any]
     due = own.payers(request.limit)
     if not due:  # nothing is released that nobody pays for
         raise ParameterError("data", "with people who can be charged", "others")
-    job = QueryJob(request, own, tables, account=due[0][0])
+    paid = canonical(
+        [[payer.subject, nano] for payer, nano in due]
+    )  # another draw's would be others
+    job = QueryJob(request, own, tables, decides=paid, account=due[0][0])
 
     def drawn() -> Any:
         kept = own.draw(tables, request.source, lambda share: None)

@@ -171,6 +171,9 @@ class _Release:
         drawn().write.parquet(f"{self.home}/{draw}")
         seal = Seal.of(self.ledger, None)
         people = self._charges(draw).count()
+        if not people:
+            drop(self.spark, self.home)  # nothing was drawn for anybody
+            raise ParameterError("frame", "one with people in it", "a frame of nobody")
         told = {
             "key": self.key,
             "nonce": seal.nonce,

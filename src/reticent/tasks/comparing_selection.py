@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reticent.data.graphs import Graph
-from reticent.mechanisms.comparison import Compared, compare
+from reticent.mechanisms.comparison import Compared, at_random, compare
 from reticent.mechanisms.comparison import ways as ways_of
 from reticent.mechanisms.exponential import Exponential
 from reticent.mechanisms.permute_and_flip import PermuteAndFlip
@@ -72,6 +72,7 @@ def influencer_curves(
     truth = data.utilities
     if influence.price != 1:  # links beyond the bound were dropped; the best are those of all
         truth = replace(influence, within=True).scored(graph, looking).utilities
+    chance = at_random(np.nan_to_num(np.asarray(truth, dtype=np.float64)), influence.k)
     given: dict[str, Any] = {"epsilons": sizes, "runs": runs, "truth": truth}
     given["progress"] = progress
     (draw,) = seeds(source, 1)  # degrees get the same streams as the others
@@ -91,7 +92,7 @@ def influencer_curves(
         better="higher",
         rows=[_found(row) for row in found],
         runs=max(row.runs for row in found),
-        reference=influence.k / graph.size,
+        reference=chance,
         reference_name="a choice at random",
         more={
             "nodes": graph.size,
@@ -99,7 +100,7 @@ def influencer_curves(
             "centrality": influence.centrality,
             "bound": influence.bound,
             "within": influence.within,
-            "chance": influence.k / graph.size,
+            "chance": chance,
         },
         share=True,
     )

@@ -197,9 +197,11 @@ def test_wrong_columns_are_refused_early(
 
 
 def test_nobody(spark: Any, tmp_path: Path, ledger: Any) -> None:
-    made = released(people(spark).limit(0), tmp_path, ledger)
-    assert (made.terms.known.count, shown(spark, tmp_path)) == (0, [])
-    assert made.value.columns == ["person", *FILMS.attributes]
+    with pytest.raises(ParameterError, match="with people in it"):
+        released(people(spark).limit(0), tmp_path, ledger)
+    assert not (tmp_path / "out").exists()
+    released(people(spark), tmp_path, ledger)
+    assert len(shown(spark, tmp_path)) == len(SEEN)
 
 
 def test_a_refusal_charges_nobody(spark: Any, tmp_path: Path, ledger: Any) -> None:
@@ -295,6 +297,29 @@ def test_charging_that_ends_half_way_is_taken_up(
     made = released(people(spark, 4), tmp_path, ledger)
     assert made.terms.known.count == 150
     assert spent(ledger) == dict.fromkeys((name for name, _ in SEEN), CHARGE)
+
+
+def test_lists_that_were_drawn_are_charged_to_nobody_else(
+    spark: Any, tmp_path: Path, ledger: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is taken up with the table of other people would charge those."""
+    query = rt.Neighbours(epsilon=1, k=1, profile_size=20)
+    given = {"ledger": ledger, "key": "k", "out": tmp_path / "out"}
+
+    def lines(*names: str) -> Any:
+        return spark.createDataFrame(
+            [(name, "Heat") for name in names], "person string, item string"
+        )
+
+    with monkeypatch.context() as broken:
+        breaks(broken, "merge", 1, after=False)
+        with pytest.raises(Broken):
+            rt.spark.release(query, lines("ann", "bob", "cy"), **given)
+    with pytest.raises(StagingError, match="another release"):
+        rt.spark.release(query, lines("dan", "eve"), **given)
+    assert not spent(ledger)
+    rt.spark.release(query, lines("cy", "bob", "ann"), **given)  # the control
+    assert set(spent(ledger)) == {row[0] for row in shown(spark, tmp_path)} == {"ann", "bob", "cy"}
 
 
 def test_a_second_draw_needs_a_second_key(spark: Any, tmp_path: Path, ledger: Any) -> None:

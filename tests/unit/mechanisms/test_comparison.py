@@ -1,14 +1,14 @@
 """Comparing ways of choosing: shares against exact laws, ties, intervals, the same promise."""
 
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 
 from reticent.errors import ParameterError
 from reticent.mechanisms import Compared, Dampened, Scored, TopDampened, compare, ways
-from reticent.mechanisms.comparison import _interval
+from reticent.mechanisms.comparison import _interval, at_random
 from reticent.mechanisms.local_sensitivity import Tabled
 from reticent.mechanisms.top_dampened import usual_test
 from reticent.noise import Source
@@ -228,3 +228,17 @@ def test_what_is_no_number_counts_as_0() -> None:
     clean = Scored([0.0, 3.0, 1.0, 0.0, 0.0], DATA.sensitivity)
     given = {"epsilons": [2], "source": Source.seeded(0)}
     assert compare(odd, mechanism(), **given) == compare(clean, mechanism(), **given)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@pytest.mark.parametrize("values", [[9, 5, 5, 5, 5, 1], [7, 7, 7, 7, 7, 3], [6, 5, 4, 3, 2, 1]])
+def test_a_choice_at_random_is_counted_as_every_other(values, k) -> None:
+    """Against all choices there are; candidates that tie for the last place are as good."""
+    held = np.array(values, dtype=np.float64)
+    edge = sorted(values)[-k]
+    above = sum(value > edge for value in values)
+    shares = [
+        sum(value > edge for value in some) + min(some.count(edge), k - above)
+        for some in combinations(values, k)
+    ]
+    assert at_random(held, k) == pytest.approx(np.mean(shares) / k)

@@ -170,3 +170,13 @@ def test_a_seeded_card_is_checked_as_well() -> None:
     told = plain(card)
     told["scope"]["protected"] = "everybody on earth"
     assert problems(told)
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_card_cannot_name_other_randomness_than_its_event(private) -> None:
+    source = Source.system() if private else Source.seeded(1)
+    card = SAMPLES["counts"][0].release(frames("counts"), source=source).card
+    told = plain(card)
+    assert problems(told) == []  # the control
+    told["provenance"]["randomness"] = "the best there is"
+    assert set(problems(told)) == {"provenance: the randomness is not that of the event"}

@@ -274,9 +274,46 @@ def test_frames_as_they_come(tmp_path) -> None:
     assert rows_of(out) == [list(row) for row in plain.terms.rows(plain.value)]
     assert [row[0] for row in rows_of(out)] == ["7", "8"]
     wrong = pandas.DataFrame({"person": [{"canary-9184": 1}], "item": ["Heat"]})
-    nobody = query.release({"profiles": wrong}, out=tmp_path / "p.parquet", processes=1)
-    assert nobody.value.people == 0
-    assert "canary-9184" not in (tmp_path / "p.parquet" / "_reticent.json").read_text()
+    with pytest.raises(ParameterError, match="with people in it") as refused:
+        query.release({"profiles": wrong}, out=tmp_path / "p.parquet", processes=1)
+    assert "canary-9184" not in str(refused.value)
+
+
+@pytest.mark.parametrize("form", ["columns", "file"])
+def test_a_line_without_an_item_is_as_if_it_were_not_there(form, tmp_path) -> None:
+    """Also where what is missing is an empty text: nobody is in a folder by such a line."""
+    query, out = CASES["sketches"][0], tmp_path / "o.parquet"
+    lines: object = {"person": ["ann", "bob", "cy"], "item": ["Heat", "", None]}
+    if form == "file":
+        parquet.write_table(pa.table(lines), tmp_path / "t.parquet")
+        lines = tmp_path / "t.parquet"
+    plain = query.release({"profiles": lines}, source=SEED)
+    query.release({"profiles": lines}, source=SEED, out=out, processes=1)
+    assert rows_of(out) == [list(row) for row in plain.terms.rows(plain.value)]
+    assert [row[0] for row in rows_of(out)] == ["ann"]
+
+
+def test_a_table_of_nobody_and_columns_of_several_lengths_are_refused(tmp_path) -> None:
+    query, given = CASES["sketches"][0], {"out": tmp_path / "o.parquet", "processes": 1}
+    (tmp_path / "t.csv").write_text("person,item\n")
+    with pytest.raises(ParameterError, match="with people in it"):
+        query.release({"profiles": tmp_path / "t.csv"}, ledger=tmp_path / "l.db", **given)
+    with pytest.raises(ParameterError, match="columns of one length"):
+        query.release({"profiles": {"person": ["a", "b"], "item": ["Heat"]}}, **given)
+    assert spent(tmp_path / "l.db") == {}
+    assert [path.name for path in tmp_path.glob("*.parquet")] == []
+
+
+def test_what_an_earlier_run_charged_is_not_said_to_be_charged_again(tmp_path, monkeypatch) -> None:
+    given = {"out": tmp_path / "o.parquet", "ledger": tmp_path / "l.db", "processes": 1}
+    with monkeypatch.context() as broken:
+        broken.setattr(Staging, "show", fails)
+        with pytest.raises(RuntimeError, match="power is gone"):
+            CASES["sketches"][0].release({"profiles": LINES}, columns=ROLES, **given)
+    before = spent(tmp_path / "l.db")
+    again = CASES["sketches"][0].release({"profiles": LINES}, columns=ROLES, **given)
+    assert before
+    assert (again.spent, again.replayed, spent(tmp_path / "l.db")) == ("0", False, before)
 
 
 def test_what_a_seeded_source_has_drawn_is_not_placed_as_private(tmp_path) -> None:
@@ -310,3 +347,21 @@ def test_spaces_around_cells_of_people_do_not_count(tmp_path) -> None:
     plain, out = query.release(data, **given), tmp_path / "o.parquet"
     query.release(data, **given, out=out, processes=1)
     assert rows_of(out) == [list(row) for row in plain.terms.rows(plain.value)]
+
+
+def test_a_query_that_no_module_has_is_not_sent_to_other_processes(tmp_path) -> None:
+    """Not for bringing lines together either; one process sends nothing."""
+
+    class Own(rt.Sketches):
+        """Declared where nobody can import it."""
+
+        kind = "own-sketches"
+
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(f"person,item\n{name},Heat\n")
+    data = {"profiles": [tmp_path / "a.csv", tmp_path / "b.csv"]}
+    query, given = Own(epsilon=1), {"out": tmp_path / "o.parquet", "ledger": tmp_path / "l.db"}
+    with pytest.raises(StagingError, match="in a module that can be imported"):
+        query.release(data, **given, processes=2)
+    assert spent(tmp_path / "l.db") == {}
+    assert query.release(data, **given, processes=1).value.people == 2
