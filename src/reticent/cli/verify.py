@@ -93,6 +93,7 @@ def verify_file(
             why="there is one to start from for every mechanism",
             next_command="reticent verify --example discrete-laplace",
         )
+    _refuse_kind(file)
     case = _case(file, run_code=run_code)
     sound = _figures_hold(case)
     if case.figures and not case.parts:
@@ -105,6 +106,17 @@ def verify_file(
             sound &= _enumerate(case, pairs, as_json=as_json)
     if not sound:
         raise typer.Exit(ExitCode.FOUND)
+
+
+def _refuse_kind(file: Path) -> None:
+    """Say why a kind of query cannot be verified, where no file has its name."""
+    from reticent.queries.cells import cells
+    from reticent.queries.registry import queries
+
+    query = None if file.exists() else queries().get(str(file))
+    reason = None if query is None else cells(query)["verbs"]["verify"]
+    if isinstance(reason, str):
+        raise Failure(f"{file} cannot be verified", why=reason, next_command="reticent queries")
 
 
 def _show_examples(name: str | None, *, as_json: bool) -> None:
