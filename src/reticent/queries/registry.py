@@ -74,8 +74,7 @@ def _check(made: Any, found: Mapping[str, type[Query]]) -> None:
     good = isinstance(kind, str) and _KIND.fullmatch(kind) is not None
     require(good, "kind", kind, "a text of small letters, digits and hyphens")
     require(kind not in found, "kind", kind, "a new one: there is a query of this kind")
-    own = [one for one in vars(made).get("__annotations__", {}) if one not in vars(Query)]
-    whole = "__dataclass_fields__" in vars(made) or not own
+    whole = not any(isinstance(one, dataclasses.Field) for one in vars(made).values())
     require(whole, "query", name, "made by @dataclass(frozen=True, kw_only=True)")
     for one in dataclasses.fields(made):
         declared = {"help", "kind"} <= one.metadata.keys()

@@ -113,7 +113,7 @@ def test_what_cannot_be_a_query_is_refused_with_what_it_lacks(coverage) -> None:
 
     class Bare(coverage):
         kind = "bare"
-        epsilon: Any
+        letter: Any = option("One.", BUDGET)
 
     wrong = {
         int: "a subclass of Query",
